@@ -9,7 +9,7 @@ import typer
 
 from agents.consolidation.requests import manual_run
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, WrongUsage, command, one_command
 from deploy.cli.run_view import as_json, show_findings, show_run
 from deploy.settings import load
 from deploy.wiring import connections
@@ -58,7 +58,7 @@ async def consolidate(
             lane="live" if live else "background",
         )
     except ValueError as exc:
-        raise Misconfigured(str(exc)) from exc
+        raise WrongUsage(str(exc)) from exc
     async with connections.postgres(load(), max_size=1) as pool:
         run = manual_run(requested, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
         await Runs(pool).add(run)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, current_user, one_command
+from deploy.cli.command import Json, WrongUsage, command, current_user, one_command
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
@@ -86,14 +86,14 @@ def subject_of(
     namespace: str | None,
     receipt: str | None,
 ) -> dict[str, str | None]:
-    """Returns the subject of the erasure. Raises Misconfigured unless the options name exactly one."""
+    """Returns the subject of the erasure. Raises WrongUsage unless the options name exactly one."""
     if [user, conversation, namespace, receipt].count(None) != 3:
-        raise Misconfigured("give exactly one of --user, --conversation, --namespace, --receipt")
+        raise WrongUsage("give exactly one of --user, --conversation, --namespace, --receipt")
     if (tenant or app) and user is None:
-        raise Misconfigured("--tenant and --app qualify --user: give --user")
+        raise WrongUsage("--tenant and --app qualify --user: give --user")
     for value in (user, tenant, app, conversation, namespace):
         if value is not None and not 0 < len(value) <= MAX_CHARACTERS:
-            raise Misconfigured(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
+            raise WrongUsage(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
     return {
         "user_id": user,
         "tenant_id": tenant,

@@ -10,7 +10,7 @@ from msgspec import structs, to_builtins
 from agents.models.one_language import translation_warning
 from agents.policies.changes import records, tombstone
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, WrongUsage, command, several_commands
 from deploy.policies.files import PRESETS, PolicyText, preset, presets, read_file, read_files
 from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
@@ -155,14 +155,15 @@ def warn_of_collisions(written: PolicyText) -> None:
 def policies_to_put(
     files: Sequence[Path], preset_name: str | None, name: str | None, match: Sequence[str]
 ) -> list[PolicyText]:
-    """Returns the policies of the files, or the preset with the given name and match. Raises Misconfigured."""
+    """Returns the policies of the files, or the preset with the given name and match. Raises WrongUsage, and Misconfigured
+    for an invalid file."""
     if bool(files) == (preset_name is not None):
-        raise Misconfigured(
+        raise WrongUsage(
             "give policy files, or one preset with --preset: `memstream policies presets` lists the presets"
         )
     if preset_name is None:
         if name is not None or match:
-            raise Misconfigured("--name and --match need --preset: in a file, write `name` and `match`")
+            raise WrongUsage("--name and --match need --preset: in a file, write `name` and `match`")
         return read_files(files)
     (each,) = read_file(preset(preset_name))
     policy = structs.replace(each.policy, name=name or each.policy.name, match=parse_match(match))
@@ -170,11 +171,11 @@ def policies_to_put(
 
 
 def parse_match(patterns: Sequence[str]) -> Match:
-    """Parses FIELD=PATTERN options. Raises Misconfigured for another format and for unknown fields."""
+    """Parses FIELD=PATTERN options. Raises WrongUsage for another format and for unknown fields."""
     fields = {field: pattern for field, _, pattern in (each.partition("=") for each in patterns)}
     wrong = [field for field, pattern in fields.items() if field not in Match.__struct_fields__ or not pattern]
     if wrong or len(fields) < len(patterns):
-        raise Misconfigured(
+        raise WrongUsage(
             f"--match {wrong[0] if wrong else patterns[-1]}: write FIELD=PATTERN, each field once; "
             f"the fields are {', '.join(Match.__struct_fields__)}"
         )

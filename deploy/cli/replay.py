@@ -11,7 +11,7 @@ from msgspec import structs
 
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, WrongUsage, command, one_command
 from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
@@ -21,7 +21,6 @@ from deploy.wiring.clock import now
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.replay import ReplayParts
 from schemas.access.keys import EVERYWHERE
-from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan, Progress, ReplaySource
 
@@ -70,7 +69,7 @@ async def replay(
     if resume is None:
         require_scope(namespace, since, until, everything)
     elif has_options:
-        raise Misconfigured("--resume uses the options of the first call: omit all others")
+        raise WrongUsage("--resume uses the options of the first call: omit all others")
     before = policies_in_effect(settings, await stored_policies(settings))
     async with wiring.connected(settings) as parts:
         if resume is not None:
@@ -86,14 +85,14 @@ async def replay(
 
 
 def require_scope(namespace: str | None, since: datetime | None, until: datetime | None, everything: bool) -> None:
-    """Raises Misconfigured unless the options limit the replay or say --all, as each namespace costs model calls."""
+    """Raises WrongUsage unless the options limit the replay or say --all, as each namespace costs model calls."""
     if namespace is not None and not namespace.strip():
-        raise Misconfigured("--namespace is empty: give a namespace, or --all")
+        raise WrongUsage("--namespace is empty: give a namespace, or --all")
     if not (namespace or since or until or everything):
-        raise Misconfigured("select what to replay: --namespace, --since, --until, or --all")
+        raise WrongUsage("select what to replay: --namespace, --since, --until, or --all")
     end = until or now()
     if since is not None and since >= end:
-        raise Misconfigured(
+        raise WrongUsage(
             f"--since {since.isoformat()} is not before {end.isoformat()}, the end of the period: swap them"
         )
 
@@ -141,13 +140,13 @@ def progress_printer(at_start: Progress, json: bool, clock: Callable[[], float] 
 def build_plan(
     settings: Settings, before: Policies, files: list[Path], provider: str | None, model: str | None, source: str
 ) -> Plan:
-    """Returns the plan of the replay, without its conversations. Raises Misconfigured."""
+    """Returns the plan of the replay, without its conversations. Raises WrongUsage."""
     sources: tuple[ReplaySource, ...] = get_args(ReplaySource)
     chosen = next((each for each in sources if each == source), None)
     if chosen is None:
-        raise Misconfigured(f"--from {source}: use {' or '.join(sources)}")
+        raise WrongUsage(f"--from {source}: use {' or '.join(sources)}")
     if provider is not None and provider not in PROVIDERS:
-        raise Misconfigured(f"--provider {provider}: use one of {', '.join(PROVIDERS)}")
+        raise WrongUsage(f"--provider {provider}: use one of {', '.join(PROVIDERS)}")
     written = tuple(each.policy for each in read_files(files))
     plan = Plan(
         until=now(),

@@ -78,14 +78,14 @@ async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("code", "words", "says"),
     [
-        (("runs", "show", "nobody's"), "there is no run"),
-        (("runs", "list", "--status", "over"), "pending, running, completed or failed"),
-        (("consolidate", "--policy", "p", "-n", "n"), "not several"),
-        (("consolidate", "--most", "3"), "for a dry_run only"),
+        (1, ("runs", "show", "nobody's"), "there is no run"),
+        (2, ("runs", "list", "--status", "over"), "pending, running, completed or failed"),
+        (2, ("consolidate", "--policy", "p", "-n", "n"), "not several"),
+        (2, ("consolidate", "--most", "3"), "for a dry_run only"),
     ],
 )
-async def test_invalid_arguments_produce_a_one_line_error(memstream: Run, words: tuple[str, ...], says: str):
+async def test_invalid_arguments_produce_a_one_line_error(memstream: Run, code: int, words: tuple[str, ...], says: str):
     done = memstream(*words)
-    assert done.returncode == 1 and says in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == code and says in done.stderr and len(done.stderr.splitlines()) == 1
