@@ -15,7 +15,7 @@ from deploy.policies.files import PRESETS, PolicyText, preset, presets, read_fil
 from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
 from deploy.wiring import connections, models
-from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies
+from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies, unknown_policy
 from schemas.errors import Misconfigured
 from schemas.policies.namespaces import colliding
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
@@ -92,12 +92,10 @@ async def list_policies(json: Json = False) -> None:
 async def show(name: Name, json: Json = False) -> None:
     """Show a policy as a file for `put`: only the fields that differ from the defaults."""
     settings = load()
-    listed = policies_in_effect(settings, await stored_policies(settings)).listed
-    policy = next((each for each in listed if each.name == name), None)
+    policies = policies_in_effect(settings, await stored_policies(settings))
+    policy = next((each for each in policies.listed if each.name == name), None)
     if policy is None:
-        raise Misconfigured(
-            f"there is no policy {name!r}; the policies are {names_of(listed)}, and the built-in default"
-        )
+        raise unknown_policy(name, policies)
     if json:
         terminal.print_json(as_fields(policy))
     else:

@@ -77,6 +77,19 @@ async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
     assert (scheduled["policy"], scheduled["schedule"]) == ("nightly", {"at": "02:00"})
 
 
+async def test_an_unknown_policy_is_refused_with_the_known_ones_and_stores_no_run(
+    deploy: Callable[..., Awaitable[Any]], tmp_path: Path
+):
+    (tmp_path / "policies.json").write_text('[{"name": "kitchen"}, {"name": "silent", "extract": false}]')
+    deployment = await deploy("policies", policies_file=tmp_path / "policies.json")
+    memstream = partial(run, deployment.settings, tmp_path)
+    for name, why in (("kitchn", "the policies are kitchen, silent"), ("silent", "extracts nothing")):
+        done = memstream("consolidate", "--policy", name)
+        assert (done.returncode, done.stdout, done.stderr.count("\n"), why in done.stderr) == (1, "", 1, True)
+    (asked,) = lines(memstream("consolidate", "--policy", "kitchen", "--no-wait", "--json"))
+    assert [each["run_id"] for each in lines(memstream("runs", "list", "--json"))] == [asked["run_id"]]
+
+
 @pytest.mark.parametrize(
     ("code", "words", "says"),
     [
