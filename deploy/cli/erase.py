@@ -12,6 +12,7 @@ from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, current_user, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
@@ -144,7 +145,7 @@ def print_plan(each: PlannedErasure, json: bool) -> None:
     what = (
         "would be erased" if each.how == "purge" else "would lose memories whose only sources are these conversations"
     )
-    held = ", ".join(f"{count} {name}" for name, count in each.held.items() if count) or "nothing"
+    held = ", ".join(counted(count, name) for name, count in each.held.items() if count) or "nothing"
     terminal.print_line(f"{each.namespace} {what}; it holds {held}")
 
 
@@ -159,7 +160,7 @@ def print_receipt(receipt: Receipt, json: bool) -> None:
         for name, count in store.removed.items():
             removed[name] = removed.get(name, 0) + count
     summary = (
-        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in removed.items() if count) or "nothing found"
+        ", ".join(counted(count, name.replace("_", " ")) for name, count in removed.items() if count) or "nothing found"
     )
     ends = [each.until for each in receipt.remains if each.until is not None]
     last = f"; Kafka deletes its input and events by {max(ends):%Y-%m-%d}" if ends else ""

@@ -40,4 +40,4 @@ async def export(
                 target.write(page)
                 lines += page.count(b"\n")
         target.flush()
-    terminal.print_error(f"exported {lines:,} memories of {namespace}")
+    terminal.print_error(f"exported {terminal.counted(lines, 'memories')} of {namespace}")

@@ -82,7 +82,7 @@ async def wait_until_stored(run: Import, source: BinaryIO, commands: Commands) -
             if isinstance(step, ImportReport):
                 return step
             terminal.print_error(
-                f"{step.lines:,} lines read, {step.carried_out:,} of {step.accepted:,} memories stored"
+                f"{terminal.counted(step.lines, 'lines')} read, {step.carried_out:,} of {step.accepted:,} memories stored"
             )
     raise AssertionError("progress_steps ends with the report unless the import is abandoned")
 

@@ -54,4 +54,4 @@ def show(profile: Profile, sources: bool) -> None:
 
 
 def left_out(profile: Profile) -> str:
-    return f", {profile.left_out} lines left out for lack of tokens" if profile.left_out else ""
+    return f", {terminal.counted(profile.left_out, 'lines')} left out for lack of tokens" if profile.left_out else ""

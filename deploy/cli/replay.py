@@ -12,6 +12,7 @@ from msgspec import structs
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, one_command
+from deploy.cli.terminal import counted
 from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
@@ -110,17 +111,18 @@ async def run(parts: ReplayParts, generation: Generation, replayer: Replayer, js
         terminal.print_json({"generation": name, "status": "ready"} | structs.asdict(progress))
         return
     terminal.print_line(
-        f"replayed {progress.done} conversations in {progress.slices} slices, into {progress.namespaces} namespaces"
+        f"replayed {counted(progress.done, 'conversations')} in {counted(progress.slices, 'slices')}, "
+        f"into {counted(progress.namespaces, 'namespaces')}"
     )
     if progress.failed:
-        terminal.print_error(f"{progress.failed} slices failed, for example: {progress.failure}")
+        terminal.print_error(f"{counted(progress.failed, 'slices')} failed, for example: {progress.failure}")
     terminal.print_line(f"`memstream diff {name}` shows the differences, `memstream cutover {name}` applies them")
 
 
 def progress_text(progress: Progress) -> str:
     if not progress.conversations:
         return "conversations are counted while reading"
-    return f"{progress.conversations} conversations, {progress.done} of them done"
+    return f"{counted(progress.conversations, 'conversations')}, {progress.done} of them done"
 
 
 def progress_printer(at_start: Progress, json: bool, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:

@@ -152,7 +152,8 @@ async def user_settings(
         terminal.print_json({"user": to_builtins(user_key), "chosen": stored} | windows)
         return
     shown = ", ".join(f"{name} {value}" for name, value in stored.items()) or "nothing; the policies' settings apply"
-    terminal.print_line(f"{user} chose: {shown}" + (f"; sent to {windows['windows']} windows" if windows else ""))
+    told = f"; sent to {terminal.counted(windows['windows'], 'windows')}" if windows else ""
+    terminal.print_line(f"{user} chose: {shown}{told}")
 
 
 def parse_choice(
