@@ -10,9 +10,10 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from agents.dead_letters.writer import PREFIX, REPLAYED, dead_letter_headers, written_at
+from agents.dead_letters.writer import REPLAYED, dead_letter_headers, written_at
 from schemas.errors import Rejected
 from schemas.kafka import topics
+from schemas.kafka.dead_letters import PREFIX, UNKNOWN
 from schemas.kafka.records import Outgoing
 
 Outcome = Literal["replayed", "discarded"]
@@ -121,9 +122,10 @@ def failure_time(at: str | None, record: Any) -> datetime:
 
 def source_of(headers: dict[str, str]) -> LetterSource | None:
     try:
-        return LetterSource(headers["topic"], int(headers["partition"]), int(headers["offset"]))
+        source = LetterSource(headers["topic"], int(headers["partition"]), int(headers["offset"]))
     except (KeyError, ValueError):
         return None
+    return None if UNKNOWN in (source.partition, source.offset) else source
 
 
 def parse_settlement(record: Any) -> tuple[str, str] | None:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from schemas.errors import Rejected
 from schemas.kafka import topics
+from schemas.kafka.dead_letters import PREFIX, SourcePosition, letter_headers
 from schemas.kafka.records import Outgoing
 
-PREFIX = "memstream-"
 REPLAYED = PREFIX + "replayed"  # header of a replayed record that its window could not apply
 MAX_KEY_BYTES = 65_536
 # bytes of key, value and headers; a larger record may not fit the topic and is stored by reference
@@ -23,17 +23,10 @@ EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by_reference: bool = False) -> Outgoing:
     """The dead letter of an aiokafka ConsumerRecord; equal records and reasons give equal letters, except for the time."""
-    headers = {
-        "reason": rejected.reason,
-        "detail": rejected.detail,
-        "stage": stage,
-        "topic": record.topic,
-        "partition": str(record.partition),
-        "offset": str(record.offset),
-        "timestamp-ms": str(record.timestamp),
-        "at": at.isoformat(),
-    }
-    ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in headers.items())
+    source = SourcePosition(
+        topic=record.topic, partition=record.partition, offset=record.offset, timestamp_ms=record.timestamp
+    )
+    ours = letter_headers(stage, rejected, at, source)
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
     key, value = record.key, record.value
     size = len(value or b"") + len(key or b"") + sum(len(name) + len(each or b"") for name, each in theirs)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from agents.dead_letters.writer import PREFIX, dead_letter
+from agents.dead_letters.writer import dead_letter
 from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.errors import Rejected
-from schemas.kafka import topics
-from schemas.kafka.records import Outgoing, Publisher
+from schemas.kafka.dead_letters import letter_without_source
+from schemas.kafka.records import Publisher
 from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.passages.store import Piece
@@ -114,19 +114,18 @@ class RefusedPassages:
     """Writes a dead letter, without text, for each passage that Qdrant or the embedder refuses. The passage stays in PostgreSQL,
     and search finds it by words alone."""
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._publisher = publisher
+        self._clock = clock
 
     async def publish(self, point: PassagePoint, refused: PointsRefused) -> None:
-        await self._publisher.publish([refused_passage(point.passage_id, "refused", str(refused))])
+        await self._publish(point.passage_id, Rejected("refused", str(refused)))
 
     async def publish_rejected(self, piece: Piece) -> None:
         """The embedder's answer may quote the text, so the log alone has it."""
         detail = f"the embedder rejects passage {piece.piece} of message {piece.archived.message.message_id}"
-        await self._publisher.publish([refused_passage(piece.passage_id, "unembeddable", detail)])
+        await self._publish(piece.passage_id, Rejected("unembeddable", detail))
 
-
-def refused_passage(passage_id: str, reason: str, detail: str) -> Outgoing:
-    fields = {"reason": reason, "detail": detail, "stage": STAGE, "topic": "vectors"}
-    headers = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in fields.items())
-    return Outgoing(topic=topics.DEAD_LETTERS, key=passage_id.encode(), value=b"", headers=headers)
+    async def _publish(self, passage_id: str, rejected: Rejected) -> None:
+        letter = letter_without_source(passage_id.encode(), STAGE, "vectors", rejected, self._clock())
+        await self._publisher.publish([letter])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import connections, passages, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
@@ -30,7 +31,9 @@ async def backfill(json: Json = False) -> None:
     if json:
         terminal.print_json(counts)
     else:
-        terminal.print_line(f"{counts.conversations:,} conversations, {counts.passages:,} new passages")
+        terminal.print_line(
+            f"{counted(counts.conversations, 'conversations')}, {counted(counts.passages, 'new passages')}"
+        )
 
 
 class ProgressPrinter:
@@ -44,4 +47,6 @@ class ProgressPrinter:
         if self._clock() - self._at >= REPORT_EVERY_S:
             self._at = self._clock()
             done = counts.conversations - counts.ahead
-            terminal.print_error(f"{done:,} of {counts.conversations:,} conversations, {stored:,} new passages")
+            terminal.print_error(
+                f"{done:,} of {counts.conversations:,} conversations, {counted(stored, 'new passages')}"
+            )

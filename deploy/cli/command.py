@@ -11,16 +11,20 @@ import typer
 
 from deploy.cli import terminal
 from deploy.embedded.errors import EmbeddedPartFailed
-from schemas.errors import MemstreamError
+from schemas.errors import MemstreamError, Misconfigured
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
+
+
+class WrongUsage(Misconfigured):
+    """The arguments and options alone show that the command cannot run: a value is unknown, or they do not fit together."""
 
 
 def command(
     action: Callable[..., Coroutine[Any, Any, int | None]], loop: Callable[[], AbstractEventLoop] | None = None
 ) -> Callable[..., None]:
     """Runs an async command on asyncio's event loop, or on the given `loop`. A MemstreamError becomes one line on stderr and
-    exit code 1."""
+    exit code 1, WrongUsage exit code 2, as Typer's own errors do."""
 
     @wraps(action)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -29,7 +33,7 @@ def command(
                 code = runner.run(action(*args, **kwargs))
         except (MemstreamError, EmbeddedPartFailed) as exc:
             terminal.print_error(str(exc))
-            code = 1
+            code = 2 if isinstance(exc, WrongUsage) else 1
         except KeyboardInterrupt:
             code = 130
         raise typer.Exit(code or 0)

@@ -9,10 +9,11 @@ import typer
 
 from agents.consolidation.requests import manual_run
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, WrongUsage, command, one_command
 from deploy.cli.run_view import as_json, show_findings, show_run
-from deploy.settings import load
+from deploy.settings import Settings, load
 from deploy.wiring import connections
+from deploy.wiring.policy_store import policies_in_effect, stored_policies, unknown_policy
 from schemas.consolidation.runs import MOST_LOOKED_AT, ConsolidationRun, RunRequest
 from schemas.errors import Misconfigured
 from sinks.consolidation.runs import Runs
@@ -58,8 +59,11 @@ async def consolidate(
             lane="live" if live else "background",
         )
     except ValueError as exc:
-        raise Misconfigured(str(exc)) from exc
-    async with connections.postgres(load(), max_size=1) as pool:
+        raise WrongUsage(str(exc)) from exc
+    settings = load()
+    if policy is not None:
+        await require_extracting(settings, policy)
+    async with connections.postgres(settings, max_size=1) as pool:
         run = manual_run(requested, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
         await Runs(pool).add(run)
         if wait:
@@ -71,6 +75,16 @@ async def consolidate(
         if wait and run.dry_run:
             await show_findings(Runs(pool), run.run_id, json)
     return 1 if run.status == "failed" else 0
+
+
+async def require_extracting(settings: Settings, name: str) -> None:
+    """Raises Misconfigured unless a policy of this name is in effect and extracts, and Retryable."""
+    policies = policies_in_effect(settings, await stored_policies(settings))
+    policy = policies.by_name(name)
+    if policy.name != name:
+        raise unknown_policy(name, policies)
+    if not policy.extract:
+        raise Misconfigured(f"the policy {name!r} extracts nothing, so no messages wait for a run")
 
 
 async def wait_for_run(pool: Pool, run: ConsolidationRun, json: bool) -> ConsolidationRun:

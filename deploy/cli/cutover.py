@@ -7,6 +7,7 @@ from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import replay
 
@@ -28,8 +29,8 @@ async def cutover(
         terminal.print_json({"generation": generation, "undone": undo} | structs.asdict(result))
         return
     what = "undone" if undo else "cut over"
-    terminal.print_line(f"{what}: {result.changes} changes in {result.namespaces} namespaces")
+    terminal.print_line(f"{what}: {counted(result.changes, 'changes')} in {counted(result.namespaces, 'namespaces')}")
     if result.left:
-        terminal.print_line(f"{result.left} memories changed since the cutover and stay unchanged")
+        terminal.print_line(f"{counted(result.left, 'memories')} changed since the cutover: left unchanged")
     if not undo:
         terminal.print_line(f"`memstream cutover {generation} --undo` undoes it")

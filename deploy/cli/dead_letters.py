@@ -10,7 +10,7 @@ import typer
 from agents.dead_letters.dead_letter_queue import DeadLetterQueue, DeadLetterStatus
 from agents.dead_letters.reader import DeadLetter, DeadLetterFilter, Outcome, parse_places
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, WrongUsage, command, several_commands
 from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections
@@ -49,8 +49,9 @@ async def list_letters(
     json: Json = False,
 ) -> None:
     """List dead letters, oldest first, without their contents."""
+    selection = letter_filter(places, reason, stage, since, until)
     async with opened_queue() as queue:
-        found = await queue.statuses(letter_filter(places, reason, stage, since, until))
+        found = await queue.statuses(selection)
     shown = [each for each in found if everything or each.outcome is None]
     none = "no dead letter matches" if found else "there are no dead letters"
     terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", empty_text=none)
@@ -60,8 +61,9 @@ async def list_letters(
 @command
 async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
     """Show a dead letter with its contents. These may include users' text."""
+    selection = letter_filter([place])
     async with opened_queue() as queue:
-        (statuses,) = await selected_letters(queue, letter_filter([place]), again=True)
+        (statuses,) = await selected_letters(queue, selection, again=True)
         async for letter, record in queue.contents([statuses.letter]):
             whole = summary(statuses) | {
                 "key": text(record.key),
@@ -158,7 +160,7 @@ def letter_filter(
             places=parse_places(positions or ()), reason=reason, stage=stage, since=since, until=until
         )
     except ValueError as exc:
-        raise Misconfigured(str(exc)) from exc
+        raise WrongUsage(str(exc)) from exc
 
 
 def required_filter(
@@ -168,10 +170,10 @@ def required_filter(
     since: datetime | None,
     until: datetime | None,
 ) -> DeadLetterFilter:
-    """Returns the selection. Raises Misconfigured without any option, so that a bare command does not select all dead
+    """Returns the selection. Raises WrongUsage without any option, so that a bare command does not select all dead
     letters."""
     if not (positions or reason or stage or since or until):
-        raise Misconfigured("select dead letters by position, --reason, --stage, --since or --until")
+        raise WrongUsage("select dead letters by position, --reason, --stage, --since or --until")
     return letter_filter(positions, reason, stage, since, until)
 
 

@@ -129,7 +129,8 @@ async def postgres(settings: Settings) -> str:
 
 async def migrations(settings: Settings) -> str:
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
-        raise CheckFailed(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
+        count = terminal.counted(len(missing), "migrations")
+        raise CheckFailed(f"PostgreSQL lacks {count} ({', '.join(missing)}): run `memstream migrate`")
     return "all applied"
 
 

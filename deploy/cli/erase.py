@@ -11,7 +11,8 @@ from msgspec import Struct
 from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, current_user, one_command
+from deploy.cli.command import Json, WrongUsage, command, current_user, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
@@ -86,14 +87,14 @@ def subject_of(
     namespace: str | None,
     receipt: str | None,
 ) -> dict[str, str | None]:
-    """Returns the subject of the erasure. Raises Misconfigured unless the options name exactly one."""
+    """Returns the subject of the erasure. Raises WrongUsage unless the options name exactly one."""
     if [user, conversation, namespace, receipt].count(None) != 3:
-        raise Misconfigured("give exactly one of --user, --conversation, --namespace, --receipt")
+        raise WrongUsage("give exactly one of --user, --conversation, --namespace, --receipt")
     if (tenant or app) and user is None:
-        raise Misconfigured("--tenant and --app qualify --user: give --user")
+        raise WrongUsage("--tenant and --app qualify --user: give --user")
     for value in (user, tenant, app, conversation, namespace):
         if value is not None and not 0 < len(value) <= MAX_CHARACTERS:
-            raise Misconfigured(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
+            raise WrongUsage(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
     return {
         "user_id": user,
         "tenant_id": tenant,
@@ -144,7 +145,7 @@ def print_plan(each: PlannedErasure, json: bool) -> None:
     what = (
         "would be erased" if each.how == "purge" else "would lose memories whose only sources are these conversations"
     )
-    held = ", ".join(f"{count} {name}" for name, count in each.held.items() if count) or "nothing"
+    held = ", ".join(counted(count, name) for name, count in each.held.items() if count) or "nothing"
     terminal.print_line(f"{each.namespace} {what}; it holds {held}")
 
 
@@ -159,7 +160,7 @@ def print_receipt(receipt: Receipt, json: bool) -> None:
         for name, count in store.removed.items():
             removed[name] = removed.get(name, 0) + count
     summary = (
-        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in removed.items() if count) or "nothing found"
+        ", ".join(counted(count, name.replace("_", " ")) for name, count in removed.items() if count) or "nothing found"
     )
     ends = [each.until for each in receipt.remains if each.until is not None]
     last = f"; Kafka deletes its input and events by {max(ends):%Y-%m-%d}" if ends else ""

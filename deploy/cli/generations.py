@@ -40,7 +40,7 @@ async def discard(
     if json:
         terminal.print_json({"generation": generation, "is": "discarded", "namespaces": namespaces})
     else:
-        terminal.print_line(f"discarded generation {generation}, of {namespaces} namespaces")
+        terminal.print_line(f"discarded generation {generation}, of {terminal.counted(namespaces, 'namespaces')}")
 
 
 def row(listed: tuple[Generation, Progress]) -> tuple[str, ...]:

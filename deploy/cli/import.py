@@ -17,6 +17,7 @@ from agents.api.memories.import_progress import progress_steps
 from agents.api.memories.imports import Import, ImportReport
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one_namespace
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured
@@ -31,7 +32,7 @@ CHUNK_BYTES = 65_536  # bytes read at a time
 @cli.command("import")
 @command
 async def import_memories(
-    namespace: Annotated[str, typer.Argument(help="The namespace to import into.", show_default=False)],
+    namespace: NamespaceArgument = None,
     file: Annotated[Path | None, typer.Argument(help="JSON Lines as written by `export`; default: stdin.")] = None,
     import_id: Annotated[
         str | None, typer.Option(help="Id of this import. Repeating an import with its id applies each line once.")
@@ -40,22 +41,26 @@ async def import_memories(
         bool,
         typer.Option("--wait", help="Wait until the memories are stored; print progress on stderr. Needs PostgreSQL."),
     ] = False,
+    namespace_option: NamespaceOption = None,
     json: Json = False,
 ) -> int:
     """Import memories from JSON Lines. Existing memories with the same id or text stay unchanged."""
+    if namespace_option is not None and file is None:  # then an argument is the file
+        namespace, file = None, Path(namespace) if namespace is not None else None
+    name = one_namespace(namespace, namespace_option)
     with ExitStack() as opened:
         try:
             source = opened.enter_context(file.open("rb")) if file else sys.stdin.buffer
         except OSError as exc:
             raise Misconfigured(f"cannot read {file}: {exc.strerror}") from exc
-        report = await run_import(namespace, import_id or uuid4().hex, source, wait)
+        report = await run_import(name, import_id or uuid4().hex, source, wait)
     if json:
         terminal.print_json(report)
     else:
         for problem in report.problems:
             terminal.print_error(f"line {problem.line}: {problem.reason}")
         terminal.print_line(
-            f"{report.accepted:,} of {report.lines:,} memories sent to {namespace}, {report.skipped:,} skipped as not live, "
+            f"{report.accepted:,} of {report.lines:,} memories sent to {name}, {report.skipped:,} skipped as not live, "
             f"{report.rejected:,} invalid (import id {report.import_id})"
         )
     return 1 if report.rejected else 0
@@ -82,7 +87,7 @@ async def wait_until_stored(run: Import, source: BinaryIO, commands: Commands) -
             if isinstance(step, ImportReport):
                 return step
             terminal.print_error(
-                f"{step.lines:,} lines read, {step.carried_out:,} of {step.accepted:,} memories stored"
+                f"{terminal.counted(step.lines, 'lines')} read, {step.carried_out:,} of {step.accepted:,} memories stored"
             )
     raise AssertionError("progress_steps ends with the report unless the import is abandoned")
 

@@ -7,11 +7,10 @@ import typer
 from msgspec import to_builtins
 
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, current_user, several_commands
+from deploy.cli.command import Json, WrongUsage, command, current_user, several_commands
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.access.keys import EVERYWHERE, Grant, Key, Right
-from schemas.errors import Misconfigured
 from sinks.access.audit import Audit, Audited
 from sinks.access.keys import Keys
 
@@ -96,15 +95,13 @@ def audit_row(entry: Audited) -> tuple[str, ...]:
 
 
 def parse_grants(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ...]:
-    """Returns the grants of a key. Raises Misconfigured for an invalid name or pattern, and without any pattern."""
+    """Returns the grants of a key. Raises WrongUsage for an invalid name or pattern, and without any pattern."""
     grants = tuple(Grant(right, pattern) for right, each in patterns.items() for pattern in each)
     if not grants:
-        raise Misconfigured(f"the key has no rights: give namespaces, such as --read 'app/*' or --admin '{EVERYWHERE}'")
+        raise WrongUsage(f"the key has no rights: give namespaces, such as --read 'app/*' or --admin '{EVERYWHERE}'")
     for text in (name, *(grant.namespaces for grant in grants)):
         if not 0 < len(text) <= MAX_CHARACTERS:
-            raise Misconfigured(
-                f"{text[:40]!r} has {len(text)} characters: a name or a pattern has 1 to {MAX_CHARACTERS}"
-            )
+            raise WrongUsage(f"{text[:40]!r} has {len(text)} characters: a name or a pattern has 1 to {MAX_CHARACTERS}")
     return grants
 
 

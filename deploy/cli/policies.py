@@ -10,12 +10,12 @@ from msgspec import structs, to_builtins
 from agents.models.one_language import translation_warning
 from agents.policies.changes import records, tombstone
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, WrongUsage, command, several_commands
 from deploy.policies.files import PRESETS, PolicyText, preset, presets, read_file, read_files
 from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
 from deploy.wiring import connections, models
-from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies
+from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies, unknown_policy
 from schemas.errors import Misconfigured
 from schemas.policies.namespaces import colliding
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
@@ -92,12 +92,10 @@ async def list_policies(json: Json = False) -> None:
 async def show(name: Name, json: Json = False) -> None:
     """Show a policy as a file for `put`: only the fields that differ from the defaults."""
     settings = load()
-    listed = policies_in_effect(settings, await stored_policies(settings)).listed
-    policy = next((each for each in listed if each.name == name), None)
+    policies = policies_in_effect(settings, await stored_policies(settings))
+    policy = next((each for each in policies.listed if each.name == name), None)
     if policy is None:
-        raise Misconfigured(
-            f"there is no policy {name!r}; the policies are {names_of(listed)}, and the built-in default"
-        )
+        raise unknown_policy(name, policies)
     if json:
         terminal.print_json(as_fields(policy))
     else:
@@ -155,14 +153,15 @@ def warn_of_collisions(written: PolicyText) -> None:
 def policies_to_put(
     files: Sequence[Path], preset_name: str | None, name: str | None, match: Sequence[str]
 ) -> list[PolicyText]:
-    """Returns the policies of the files, or the preset with the given name and match. Raises Misconfigured."""
+    """Returns the policies of the files, or the preset with the given name and match. Raises WrongUsage, and Misconfigured
+    for an invalid file."""
     if bool(files) == (preset_name is not None):
-        raise Misconfigured(
+        raise WrongUsage(
             "give policy files, or one preset with --preset: `memstream policies presets` lists the presets"
         )
     if preset_name is None:
         if name is not None or match:
-            raise Misconfigured("--name and --match need --preset: in a file, write `name` and `match`")
+            raise WrongUsage("--name and --match need --preset: in a file, write `name` and `match`")
         return read_files(files)
     (each,) = read_file(preset(preset_name))
     policy = structs.replace(each.policy, name=name or each.policy.name, match=parse_match(match))
@@ -170,11 +169,11 @@ def policies_to_put(
 
 
 def parse_match(patterns: Sequence[str]) -> Match:
-    """Parses FIELD=PATTERN options. Raises Misconfigured for another format and for unknown fields."""
+    """Parses FIELD=PATTERN options. Raises WrongUsage for another format and for unknown fields."""
     fields = {field: pattern for field, _, pattern in (each.partition("=") for each in patterns)}
     wrong = [field for field, pattern in fields.items() if field not in Match.__struct_fields__ or not pattern]
     if wrong or len(fields) < len(patterns):
-        raise Misconfigured(
+        raise WrongUsage(
             f"--match {wrong[0] if wrong else patterns[-1]}: write FIELD=PATTERN, each field once; "
             f"the fields are {', '.join(Match.__struct_fields__)}"
         )

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from agents.profile.profile_reader import Profiles
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one_namespace
 from deploy.settings import load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.models import token_counter
@@ -22,16 +23,17 @@ cli = one_command()
 @cli.command()
 @command
 async def profile(
-    namespace: Annotated[str, typer.Argument(help="The namespace, such as app/user.", show_default=False)],
+    namespace: NamespaceArgument = None,
     sources: Annotated[bool, typer.Option(help="Show the memories behind each line.")] = False,
+    namespace_option: NamespaceOption = None,
     json: Json = False,
 ) -> None:
     """Show the profile of a namespace: the memories that belong in every prompt."""
-    settings = load()
+    name, settings = one_namespace(namespace, namespace_option), load()
     policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     async with connections.postgres(settings, max_size=1) as pool:
         profiles = Profiles(LiveMemories(pool), token_counter(settings), partial(datetime.now, UTC))
-        profile = await profiles.of((namespace,), policies.governing(namespace))
+        profile = await profiles.of((name,), policies.governing(name))
     if json:
         terminal.print_json(asdict(profile))
     else:
@@ -54,4 +56,4 @@ def show(profile: Profile, sources: bool) -> None:
 
 
 def left_out(profile: Profile) -> str:
-    return f", {profile.left_out} lines left out for lack of tokens" if profile.left_out else ""
+    return f", {terminal.counted(profile.left_out, 'lines')} left out for lack of tokens" if profile.left_out else ""

@@ -48,7 +48,7 @@ async def publish_file(
     if json:
         terminal.print_json({"published": published})
     else:
-        terminal.print_line(f"published {published} events")
+        terminal.print_line(f"published {terminal.counted(published, 'events')}")
 
 
 def read_lines(path: Path) -> list[Line]:

@@ -6,6 +6,7 @@ import typer
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring.rebuild import rebuild as rebuild_from_kafka
 
@@ -25,6 +26,8 @@ async def rebuild(onto_backup: OntoBackup = False, json: Json = False) -> None:
         terminal.print_json(rebuilt)
     else:
         terminal.print_line(
-            f"{rebuilt.memories:,} memories in {rebuilt.namespaces:,} namespaces with {rebuilt.versions:,} versions, from "
-            f"{rebuilt.records:,} records ({rebuilt.unreadable:,} of them unreadable); {rebuilt.index.written:,} are in Qdrant"
+            f"{counted(rebuilt.memories, 'memories')} in {counted(rebuilt.namespaces, 'namespaces')} with "
+            f"{counted(rebuilt.versions, 'versions')}, from "
+            f"{counted(rebuilt.records, 'records')} "
+            f"({rebuilt.unreadable:,} of them unreadable); {rebuilt.index.written:,} are in Qdrant"
         )

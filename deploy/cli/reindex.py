@@ -4,6 +4,7 @@ from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import Settings, load
 from deploy.wiring import connections, passages, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
@@ -37,11 +38,12 @@ async def reindex(json: Json = False) -> None:
         terminal.print_json(structs.asdict(rebuilt) | {"passages": passage_counts})
         return
     terminal.print_line(
-        f"{rebuilt.written:,} points written, {rebuilt.removed:,} removed, {rebuilt.left_out:,} memories left out"
+        f"{counted(rebuilt.written, 'points')} written, {rebuilt.removed:,} removed, "
+        f"{counted(rebuilt.left_out, 'memories')} left out"
     )
     terminal.print_line(
-        f"passages: {passage_counts.written:,} points written, {passage_counts.removed:,} removed, "
-        f"{passage_counts.replaced:,} messages indexed again"
+        f"passages: {counted(passage_counts.written, 'points')} written, {passage_counts.removed:,} removed, "
+        f"{counted(passage_counts.replaced, 'messages')} indexed again"
     )
 
 

@@ -11,7 +11,8 @@ from msgspec import structs
 
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, WrongUsage, command, one_command
+from deploy.cli.terminal import counted
 from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
@@ -21,7 +22,6 @@ from deploy.wiring.clock import now
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.replay import ReplayParts
 from schemas.access.keys import EVERYWHERE
-from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan, Progress, ReplaySource
 
@@ -70,7 +70,7 @@ async def replay(
     if resume is None:
         require_scope(namespace, since, until, everything)
     elif has_options:
-        raise Misconfigured("--resume uses the options of the first call: omit all others")
+        raise WrongUsage("--resume uses the options of the first call: omit all others")
     before = policies_in_effect(settings, await stored_policies(settings))
     async with wiring.connected(settings) as parts:
         if resume is not None:
@@ -86,14 +86,14 @@ async def replay(
 
 
 def require_scope(namespace: str | None, since: datetime | None, until: datetime | None, everything: bool) -> None:
-    """Raises Misconfigured unless the options limit the replay or say --all, as each namespace costs model calls."""
+    """Raises WrongUsage unless the options limit the replay or say --all, as each namespace costs model calls."""
     if namespace is not None and not namespace.strip():
-        raise Misconfigured("--namespace is empty: give a namespace, or --all")
+        raise WrongUsage("--namespace is empty: give a namespace, or --all")
     if not (namespace or since or until or everything):
-        raise Misconfigured("select what to replay: --namespace, --since, --until, or --all")
+        raise WrongUsage("select what to replay: --namespace, --since, --until, or --all")
     end = until or now()
     if since is not None and since >= end:
-        raise Misconfigured(
+        raise WrongUsage(
             f"--since {since.isoformat()} is not before {end.isoformat()}, the end of the period: swap them"
         )
 
@@ -111,17 +111,18 @@ async def run(parts: ReplayParts, generation: Generation, replayer: Replayer, js
         terminal.print_json({"generation": name, "status": "ready"} | structs.asdict(progress))
         return
     terminal.print_line(
-        f"replayed {progress.done} conversations in {progress.slices} slices, into {progress.namespaces} namespaces"
+        f"replayed {counted(progress.done, 'conversations')} in {counted(progress.slices, 'slices')}, "
+        f"into {counted(progress.namespaces, 'namespaces')}"
     )
     if progress.failed:
-        terminal.print_error(f"{progress.failed} slices failed, for example: {progress.failure}")
+        terminal.print_error(f"{counted(progress.failed, 'slices')} failed, for example: {progress.failure}")
     terminal.print_line(f"`memstream diff {name}` shows the differences, `memstream cutover {name}` applies them")
 
 
 def progress_text(progress: Progress) -> str:
     if not progress.conversations:
         return "conversations are counted while reading"
-    return f"{progress.conversations} conversations, {progress.done} of them done"
+    return f"{counted(progress.conversations, 'conversations')}, {progress.done} of them done"
 
 
 def progress_printer(at_start: Progress, json: bool, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
@@ -141,13 +142,13 @@ def progress_printer(at_start: Progress, json: bool, clock: Callable[[], float] 
 def build_plan(
     settings: Settings, before: Policies, files: list[Path], provider: str | None, model: str | None, source: str
 ) -> Plan:
-    """Returns the plan of the replay, without its conversations. Raises Misconfigured."""
+    """Returns the plan of the replay, without its conversations. Raises WrongUsage."""
     sources: tuple[ReplaySource, ...] = get_args(ReplaySource)
     chosen = next((each for each in sources if each == source), None)
     if chosen is None:
-        raise Misconfigured(f"--from {source}: use {' or '.join(sources)}")
+        raise WrongUsage(f"--from {source}: use {' or '.join(sources)}")
     if provider is not None and provider not in PROVIDERS:
-        raise Misconfigured(f"--provider {provider}: use one of {', '.join(PROVIDERS)}")
+        raise WrongUsage(f"--provider {provider}: use one of {', '.join(PROVIDERS)}")
     written = tuple(each.policy for each in read_files(files))
     plan = Plan(
         until=now(),

@@ -11,6 +11,7 @@ import typer
 from agents.retention.sweeper import manual_sweep
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.consolidation.retention import RetentionStatistics, Sweep
@@ -90,7 +91,7 @@ def show(sweep: Sweep) -> None:
     if sweep.status in UNFINISHED:
         terminal.print_line(f"the sweep is {sweep.status}: these are its numbers so far")
     verb = "would be deleted" if sweep.dry_run else "deleted"
-    terminal.print_line(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {verb}")
+    terminal.print_line(f"{counted(sweep.usage, 'records')} of model calls and {sweep.prunings:,} of prunings {verb}")
 
 
 def row(statistics: RetentionStatistics) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import typer
 from msgspec import ValidationError, convert
 
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, WrongUsage, command, several_commands
 from deploy.cli.run_view import COLUMNS, as_json, row, show_findings, show_run
 from deploy.settings import load
 from deploy.wiring import connections
@@ -74,9 +74,9 @@ def in_words(schedule: Schedule) -> str:
 
 
 def parse_status(status: str | None) -> RunStatus | None:
-    """Parses a status. Raises Misconfigured for an unknown one."""
+    """Parses a status. Raises WrongUsage for an unknown one."""
     try:
         parsed: RunStatus | None = convert(status, RunStatus | None)
     except ValidationError as exc:
-        raise Misconfigured(f"--status {status!r}: use pending, running, completed or failed") from exc
+        raise WrongUsage(f"--status {status!r}: use pending, running, completed or failed") from exc
     return parsed

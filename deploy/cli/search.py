@@ -9,13 +9,12 @@ import typer
 from msgspec.structs import asdict
 
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, WrongUsage, command, one_command
 from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections, rerankers
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.search import check_local_only, index, retrieval
-from schemas.errors import Misconfigured
 from schemas.passages.passages import PassageFilters
 from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
 
@@ -101,11 +100,11 @@ async def search(
 
 
 def build_query(**fields: Any) -> Query:
-    """Builds the query. Raises Misconfigured for options that contradict each other."""
+    """Builds the query. Raises WrongUsage for options that contradict each other."""
     try:
         return Query(**fields)
     except ValueError as exc:
-        raise Misconfigured(str(exc)) from exc
+        raise WrongUsage(str(exc)) from exc
 
 
 async def search_once(query: Query) -> Found:

@@ -1,9 +1,10 @@
 """Output of the command line, for people and scripts: tables, lines, one-line errors, JSON."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -15,6 +16,8 @@ from schemas import codec
 T = TypeVar("T")
 
 MAX_COLUMN_CHARACTERS = 26  # characters per column other than the wide one; longer cells fold
+UUID: Final = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.MULTILINE)
+UUID_CHARACTERS: Final = 36
 LOG_WIDTH = 120  # logs and pipes have no width
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else LOG_WIDTH)
@@ -28,6 +31,12 @@ def print_line(text: str) -> None:
 def print_error(text: str) -> None:
     """Prints one line on stderr."""
     errors.print(f"memstream: {text}", markup=False)
+
+
+def counted(number: int, plural: str) -> str:
+    """Returns a number with its noun, given in the plural: `1 memory`, `1,234 memories`."""
+    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def print_json(value: Any) -> None:
@@ -75,7 +84,7 @@ def show_groups(
     max_characters: int = MAX_COLUMN_CHARACTERS,
 ) -> None:
     """Prints one table per group with a heading and shared column widths. Cells longer than `max_characters` characters fold,
-    except in the column `wide`."""
+    except UUIDs, which are there to be copied, and cells of the column `wide`."""
     rows = [row for group in groups.values() for row in group]
     console.print(title, style="bold", markup=False)
     for number, (name, group) in enumerate(groups.items()):
@@ -83,15 +92,16 @@ def show_groups(
             console.print(f"\n{name}", style="cyan", markup=False)
         table = Table(box=box.SIMPLE_HEAD, show_header=number == 0, padding=(0, 1), pad_edge=False, expand=bool(wide))
         for column in columns:
-            ratio, width = (
-                (1, None) if column == wide else (None, min(max_characters, longest_cell(rows, columns, column)))
-            )
+            ratio, width = (1, None) if column == wide else (None, column_width(rows, columns, column, max_characters))
             table.add_column(column, overflow="fold", ratio=ratio, width=width)
         for row in group:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
 
 
-def longest_cell(rows: Sequence[Sequence[str]], columns: Sequence[str], column: str) -> int:
-    """Returns the length in characters of the column's longest cell or its name."""
-    return max([len(column), *(len(row[columns.index(column)]) for row in rows)])
+def column_width(rows: Sequence[Sequence[str]], columns: Sequence[str], column: str, max_characters: int) -> int:
+    """Returns the length in characters of the column's longest cell or its name, at most `max_characters`, or as much as a
+    UUID in it needs."""
+    cells = [row[columns.index(column)] for row in rows]
+    most = max(max_characters, UUID_CHARACTERS) if any(map(UUID.search, cells)) else max_characters
+    return min(most, max([len(column), *map(len, cells)]))

@@ -11,7 +11,7 @@ from msgspec import convert, to_builtins
 from agents.conversations.control import ByHand, WindowControlSender, control_record
 from agents.conversations.user_settings import UserSettingsService
 from deploy.cli import terminal, window_view
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, WrongUsage, command, several_commands
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.conversations.adjustments import Mark
@@ -87,7 +87,7 @@ async def mark(
 ) -> None:
     """Mark a sent message: pinned and important ones stay in context, expendable ones leave first."""
     if importance not in get_args(Mark):
-        raise Misconfigured(f"unknown importance {importance!r}: use one of {', '.join(get_args(Mark))}")
+        raise WrongUsage(f"unknown importance {importance!r}: use one of {', '.join(get_args(Mark))}")
     await send_control(conversation, "mark", json, message_id=message, importance=importance)
 
 
@@ -118,7 +118,7 @@ async def settings(
     """Choose settings for a conversation's context. They replace all settings chosen for it before."""
     chosen = parse_choice(reset, strategy, max_messages, max_tokens, min_recent, warning_at)
     if chosen is None:
-        raise Misconfigured("give at least one setting, or --reset; `memstream window show` shows the current ones")
+        raise WrongUsage("give at least one setting, or --reset; `memstream window show` shows the current ones")
     await send_control(conversation, "settings", json, settings=chosen)
 
 
@@ -152,7 +152,8 @@ async def user_settings(
         terminal.print_json({"user": to_builtins(user_key), "chosen": stored} | windows)
         return
     shown = ", ".join(f"{name} {value}" for name, value in stored.items()) or "nothing; the policies' settings apply"
-    terminal.print_line(f"{user} chose: {shown}" + (f"; sent to {windows['windows']} windows" if windows else ""))
+    told = f"; sent to {terminal.counted(windows['windows'], 'windows')}" if windows else ""
+    terminal.print_line(f"{user} chose: {shown}{told}")
 
 
 def parse_choice(
@@ -163,19 +164,19 @@ def parse_choice(
     min_recent: int | None,
     warning_at: float | None,
 ) -> WindowChoice | None:
-    """Returns the chosen settings; None without any option. Raises Misconfigured for values that no policy allows."""
+    """Returns the chosen settings; None without any option. Raises WrongUsage for values that no policy allows."""
     given: dict[str, Any] = {"strategy": strategy, "max_messages": max_messages, "max_tokens": max_tokens}
     given |= {"min_recent": min_recent, "warning_at": warning_at}
     chosen_fields = {name: value for name, value in given.items() if value is not None}
     if not chosen_fields and not reset:
         return None
     if chosen_fields and reset:
-        raise Misconfigured("--reset returns to the policy's settings: omit the others")
+        raise WrongUsage("--reset returns to the policy's settings: omit the others")
     try:
         chosen = convert(chosen_fields, WindowChoice)
         chosen.require_plausible()
     except ValueError as exc:
-        raise Misconfigured(str(exc)) from exc
+        raise WrongUsage(str(exc)) from exc
     return chosen
 
 

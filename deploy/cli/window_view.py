@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import structs, to_builtins
 
 from deploy.cli import terminal
+from deploy.cli.terminal import counted
 from schemas.conversations.windows import Cause, Gap, Pruning, Restorable, Run, Statistics, WindowState
 from streams.windows.context.statistics import headline
 from streams.windows.pruning.reasons import SENTENCES
@@ -47,10 +48,10 @@ def statistics_rows(state: WindowState) -> list[tuple[str, str]]:
         ),
         ("tokens by role", tokens_by_role(statistics)),
         ("oldest in context", format_time(statistics.oldest_message_at, "no messages")),
-        ("pruned", f"{message_count(statistics.pruned_messages)}, {statistics.pruned_tokens:,} tokens"),
+        ("pruned", f"{counted(statistics.pruned_messages, 'messages')}, {statistics.pruned_tokens:,} tokens"),
         (
             "last pruned",
-            f"{format_time(last.at)}: {message_count(last.removed)}, {CAUSES[last.cause]}" if last else "never",
+            f"{format_time(last.at)}: {counted(last.removed, 'messages')}, {CAUSES[last.cause]}" if last else "never",
         ),
         ("cleared manually", format_time(state.cleared_at)),
         ("restorable", restorable(state.restorable)),
@@ -63,7 +64,7 @@ def restorable(latest: Restorable | None) -> str:
     """Describes the prune or clear that `restore` would undo."""
     if latest is None:
         return "nothing"
-    messages = "the removed messages" if latest.messages is None else message_count(latest.messages)
+    messages = "the removed messages" if latest.messages is None else counted(latest.messages, "messages")
     return f"{messages} until {format_time(latest.until)}, {CAUSES[latest.cause]}, unless other messages leave first"
 
 
@@ -111,10 +112,6 @@ def show_gaps(gaps: Sequence[Gap]) -> None:
 def format_time(at: float | None, otherwise: str = "never") -> str:
     """Formats Unix seconds as a UTC time."""
     return otherwise if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
-
-
-def message_count(messages: int) -> str:
-    return "1 message" if messages == 1 else f"{messages} messages"
 
 
 def as_json(state: WindowState) -> dict[str, Any]:

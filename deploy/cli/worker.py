@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deploy.cli import terminal
-from deploy.cli.command import command, one_command
+from deploy.cli.command import WrongUsage, command, one_command
 from deploy.runtime.process import STOP_WITHIN_S, exit_after, log_fatal_errors, log_to_stderr, stop_on_signals
 from deploy.runtime.tracing import export_traces
 from deploy.runtime.worker import Worker
@@ -24,17 +23,15 @@ async def worker(
     ready_file: Annotated[
         Path | None, typer.Option(help="File that exists while every stage has its partitions.")
     ] = None,
-) -> int:
+) -> None:
     """Run the stages of the pipeline until SIGTERM."""
     stages = stage or list(STAGES)
     if unknown := [name for name in stages if name not in STAGES]:
-        terminal.print_error(f"there is no stage {unknown[0]!r}; the stages are {', '.join(STAGES)}")
-        return 2
+        raise WrongUsage(f"there is no stage {unknown[0]!r}; the stages are {', '.join(STAGES)}")
     settings = load()
     log_to_stderr(settings)
     with log_fatal_errors(), export_traces(settings, "memstream-worker"):
         await Worker(settings, stages).run(stop_on_signals(), *notifier(ready_file, settings.stop_s + STOP_WITHIN_S))
-    return 0
 
 
 def notifier(ready_file: Path | None, end_within_s: float) -> tuple[Callable[[], None], Callable[[], None]]:

@@ -41,7 +41,7 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
 
     @property
     def remembered(self) -> str:
-        return f"{len(self.memory_ids)} memories" if self.memory_ids else "no memory"
+        return terminal.counted(len(self.memory_ids), "memories") if self.memory_ids else "no memory"
 
 
 async def answers(settings: Settings, pool: Pool, questions: Sequence[Question] = QUESTIONS) -> list[AnsweredQuestion]:

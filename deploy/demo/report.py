@@ -76,8 +76,9 @@ class ModelCalls(Struct, frozen=True):
 
     def __str__(self) -> str:
         return (
-            f"{self.model} of {self.provider}, {self.operation}: {self.calls} calls, {self.input_tokens:,} input tokens, "
-            f"{self.cached_tokens:,} of them cached, {self.output_tokens:,} output tokens; ${self.cost_usd:.4f}."
+            f"{self.model} of {self.provider}, {self.operation}: {terminal.counted(self.calls, 'calls')}, "
+            f"{self.input_tokens:,} input tokens, {self.cached_tokens:,} of them cached, "
+            f"{self.output_tokens:,} output tokens; ${self.cost_usd:.4f}."
         )
 
 

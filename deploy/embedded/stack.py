@@ -111,9 +111,9 @@ class EmbeddedStack:
 
     async def _start_parts(self) -> None:
         starts = {
-            "kafka": self.broker.start(lambda done, total, name: self._report(f"fetched {name}", done, total)),
-            "postgres": self.postgres.start(),
-            "vectors": self.vectors.start(),
+            "Kafka": self.broker.start(lambda done, total, name: self._report(f"fetched {name}", done, total)),
+            "PostgreSQL": self.postgres.start(),
+            "Qdrant": self.vectors.start(),
         }
         tasks = {asyncio.create_task(start): part for part, start in starts.items()}
         pending = set(tasks)

@@ -35,7 +35,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     passages = Passages(wiring.pool)
     await reject_lost_index(passages, vectors)
     await vectors.ensure_collection()
-    refused = RefusedPassages(wiring.publisher)
+    refused = RefusedPassages(wiring.publisher, now)
     vectors.on_refused = refused.publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
     indexer.on_rejected = refused.publish_rejected

@@ -39,3 +39,9 @@ def plan_policy(wanted: PolicyText, stored: StoredPolicies) -> PolicyChange:
 def policies_in_effect(settings: Settings, stored: StoredPolicies) -> Policies:
     """Returns the policies in effect with these settings, in the order of matching."""
     return Policies(tuple(stored.latest.values())).merged_over(settings.policies())
+
+
+def unknown_policy(name: str, policies: Policies) -> Misconfigured:
+    """The error for a policy that is not in effect. It names those that are."""
+    names = ", ".join(each.name for each in policies.listed) or "none"
+    return Misconfigured(f"there is no policy {name!r}; the policies are {names}, and the built-in default")

@@ -46,10 +46,10 @@ DEAD_LETTER_HEADERS = {
     "memstream-reason": "short stable word for filters: undecodable, invalid, ...",
     "memstream-detail": "one sentence with the error and its place",
     "memstream-stage": "who rejected the record: windows, archive, passages, extraction, curation, policies or outbox",
-    "memstream-topic": "source topic, with its prefix",
-    "memstream-partition": "source partition",
-    "memstream-offset": "source offset",
-    "memstream-timestamp-ms": "Kafka timestamp of the record, in milliseconds since 1970",
+    "memstream-topic": "source topic, with its prefix; of a letter without a source record its destination: a topic, or vectors",
+    "memstream-partition": "source partition; -1 without a source record, as of what the outbox or the index of vectors refused",
+    "memstream-offset": "source offset; -1 without a source record",
+    "memstream-timestamp-ms": "Kafka timestamp of the record, in milliseconds since 1970; -1 without one",
     "memstream-at": "time of the failure, RFC 3339",
 }
 

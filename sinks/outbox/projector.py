@@ -1,15 +1,16 @@
 """The transactional outbox: rows that commit with a decision, and their projection to Qdrant and Kafka in the same order."""
 
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import asyncpg
 from opentelemetry.trace import SpanKind
 
 from schemas.codec import encode
 from schemas.errors import Rejected, Retryable
-from schemas.kafka import topics
+from schemas.kafka.dead_letters import letter_without_source
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.policies.shadows import is_reserved
@@ -20,6 +21,7 @@ from sinks.vectors.port import Point, PointsRefused, VectorIndex
 
 log = logging.getLogger(__name__)
 
+STAGE: Final = "outbox"
 PAGE = 500  # rows per page; bounds memory and the size of a request to Qdrant
 STALE_S = 10.0  # the process that wrote an older row has ended, or is failing and retries itself
 
@@ -31,11 +33,20 @@ class Projector:
     with the same ids in the same order; nothing is lost or reordered.
     """
 
-    def __init__(self, pool: Pool, vectors: VectorIndex, publisher: Publisher, *, stale_s: float = STALE_S) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        vectors: VectorIndex,
+        publisher: Publisher,
+        *,
+        stale_s: float = STALE_S,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._pool = pool
         self._vectors = vectors
         self._publisher = publisher
         self._stale_s = stale_s
+        self._clock = clock
 
     async def project(self, connection: Connection, namespace: str) -> int:
         """Projects all pending rows of a namespace and returns their number.
@@ -113,7 +124,8 @@ class Projector:
             await self._publisher.publish([record])
         except Rejected as rejected:
             log.error("a record for %s cannot be published, writing a dead letter: %s", record.topic, rejected)
-            await self._publisher.publish([dead_letter_of(record, rejected)])
+            # Without the value, which may be what is wrong; PostgreSQL has it.
+            await self._publish_letter(record.key, record.topic, rejected)
 
     async def _to_index(self, connection: Connection, memory_ids: Sequence[str]) -> None:
         """Brings memories up to date in the index. Vector rows only name a memory; its current point is read here, so an old
@@ -138,7 +150,7 @@ class Projector:
             log.error(
                 "Qdrant refuses the vector of memory %s, writing a dead letter: %s", point.memory_id, refused.plain
             )
-            await self._publisher.publish([refused_point(point.memory_id, refused)])
+            await self._publish_refused(point.memory_id, refused)
 
     async def _removed(self, memory_ids: Sequence[str]) -> None:
         """Deletes points. A deletion that the index refuses becomes a dead letter."""
@@ -153,22 +165,15 @@ class Projector:
             log.error(
                 "Qdrant refuses to delete the vector of memory %s, writing a dead letter: %s", memory_id, refused.plain
             )
-            await self._publisher.publish([refused_point(memory_id, refused)])
+            await self._publish_refused(memory_id, refused)
 
+    async def _publish_refused(self, memory_id: str, refused: PointsRefused) -> None:
+        """Publishes the dead letter of a refused point. The memory is in PostgreSQL and full-text search finds it, or it was
+        deleted and the index keeps an outdated point."""
+        await self._publish_letter(memory_id.encode(), "vectors", Rejected("refused", str(refused)))
 
-def refused_point(memory_id: str, refused: PointsRefused) -> Outgoing:
-    """The dead letter of a refused point. The memory is in PostgreSQL and full-text search finds it, or it was deleted and
-    the index keeps an outdated point."""
-    fields = {"reason": "refused", "detail": str(refused), "stage": "outbox", "topic": "vectors"}
-    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in fields.items())
-    return Outgoing(topic=topics.DEAD_LETTERS, key=memory_id.encode(), value=b"", headers=headers)
-
-
-def dead_letter_of(record: Outgoing, rejected: Rejected) -> Outgoing:
-    """A dead letter by reference: the value may be what is wrong, and PostgreSQL has it."""
-    fields = {"reason": rejected.reason, "detail": rejected.detail, "stage": "outbox", "topic": record.topic}
-    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in fields.items())
-    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=b"", headers=headers)
+    async def _publish_letter(self, key: bytes | None, destination: str, rejected: Rejected) -> None:
+        await self._publisher.publish([letter_without_source(key, STAGE, destination, rejected, self._clock())])
 
 
 async def put_records(connection: Connection, namespace: str, records: Iterable[Outgoing]) -> None:

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from agents.dead_letters.dead_letter_queue import DeadLetterStatus
 from agents.dead_letters.reader import LetterSource
-from agents.dead_letters.writer import PREFIX
 from agents.privacy.scrub import scrub
 from schemas.conversations.messages import Moment
+from schemas.kafka.dead_letters import PREFIX
 
 MAX_CHARACTERS = 100_000  # of a value in a response
 

@@ -97,7 +97,7 @@ async def test_a_dead_letter_by_reference_is_replayed_from_its_source_and_replay
         (record,) = await deployment.records(topics.MESSAGES)
         await publisher.publish([dead_letter(record, "archive", Rejected("too_large", "then"), MONDAY)])
     nothing = await memstream(deployment, "replay")
-    assert (nothing.returncode, "select dead letters by position" in nothing.stderr) == (1, True)
+    assert (nothing.returncode, "select dead letters by position" in nothing.stderr) == (2, True)
     assert (await memstream(deployment, "replay", "--stage", "archive")).returncode == 0
 
     async def there_again() -> bool:

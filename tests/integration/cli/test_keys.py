@@ -28,9 +28,9 @@ async def test_keys_are_made_listed_revoked_and_audited(deploy: Any):
     await pool.close()
     assert found is not None and (found.name, found.expires_at is None) == ("chat", False)
 
-    for wrong in (["create", "chat", "--read", "x"], ["create", "other"], ["create", "other", "--read", ""]):
-        done = await keys(*wrong)
-        assert (done.exit_code, done.stdout) == (1, ""), wrong
+    for code, *wrong in ((1, "chat", "--read", "x"), (2, "other"), (2, "other", "--read", "")):
+        done = await keys("create", *wrong)
+        assert (done.exit_code, done.stdout) == (code, ""), wrong
     assert "--read 'app/*'" in (await keys("create", "other")).stderr
 
     listed = await keys("list")

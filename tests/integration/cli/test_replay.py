@@ -55,23 +55,23 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("code", "arguments", "error"),
     [
-        (("replay",), "select what to replay"),
-        (("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
-        (("replay", "--since", "1d", "--until", "2d"), "is not before"),
-        (("replay", "--all", "--from", "memory"), "archive or kafka"),
-        (("replay", "--all", "--model", "x"), "no models to choose from"),
-        (("replay", "--resume", "00000000", "--all"), "omit all others"),
-        (("replay", "--resume", "00000000"), "no generation '00000000'"),
-        (("diff", "00000000"), "no generation '00000000'"),
-        (("cutover", "00000000"), "no generation '00000000'"),
-        (("generations", "discard", "00000000"), "no generation '00000000'"),
+        (2, ("replay",), "select what to replay"),
+        (2, ("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
+        (2, ("replay", "--since", "1d", "--until", "2d"), "is not before"),
+        (2, ("replay", "--all", "--from", "memory"), "archive or kafka"),
+        (1, ("replay", "--all", "--model", "x"), "no models to choose from"),
+        (2, ("replay", "--resume", "00000000", "--all"), "omit all others"),
+        (1, ("replay", "--resume", "00000000"), "no generation '00000000'"),
+        (1, ("diff", "00000000"), "no generation '00000000'"),
+        (1, ("cutover", "00000000"), "no generation '00000000'"),
+        (1, ("generations", "discard", "00000000"), "no generation '00000000'"),
     ],
 )
-def test_invalid_arguments_produce_an_error_message_and_exit_code_1(
-    memstream: Run, arguments: tuple[str, ...], error: str
+def test_invalid_arguments_produce_an_error_message_and_a_failing_exit_code(
+    memstream: Run, code: int, arguments: tuple[str, ...], error: str
 ):
     done = memstream(*arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     assert error in done.stderr

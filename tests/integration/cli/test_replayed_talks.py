@@ -130,7 +130,7 @@ def test_a_cutover_to_a_generation_can_be_undone(kitchen: Kitchen):
 
     done = kitchen.memstream("cutover", generation)
     assert done.stdout.splitlines() == [
-        "cut over: 1 changes in 1 namespaces",
+        "cut over: 1 change in 1 namespace",
         f"`memstream cutover {generation} --undo` undoes it",
     ]
     assert kitchen.remembered(ADA) == {RECIPES}

@@ -77,15 +77,28 @@ async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
     assert (scheduled["policy"], scheduled["schedule"]) == ("nightly", {"at": "02:00"})
 
 
+async def test_an_unknown_policy_is_refused_with_the_known_ones_and_stores_no_run(
+    deploy: Callable[..., Awaitable[Any]], tmp_path: Path
+):
+    (tmp_path / "policies.json").write_text('[{"name": "kitchen"}, {"name": "silent", "extract": false}]')
+    deployment = await deploy("policies", policies_file=tmp_path / "policies.json")
+    memstream = partial(run, deployment.settings, tmp_path)
+    for name, why in (("kitchn", "the policies are kitchen, silent"), ("silent", "extracts nothing")):
+        done = memstream("consolidate", "--policy", name)
+        assert (done.returncode, done.stdout, done.stderr.count("\n"), why in done.stderr) == (1, "", 1, True)
+    (asked,) = lines(memstream("consolidate", "--policy", "kitchen", "--no-wait", "--json"))
+    assert [each["run_id"] for each in lines(memstream("runs", "list", "--json"))] == [asked["run_id"]]
+
+
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("code", "words", "says"),
     [
-        (("runs", "show", "nobody's"), "there is no run"),
-        (("runs", "list", "--status", "over"), "pending, running, completed or failed"),
-        (("consolidate", "--policy", "p", "-n", "n"), "not several"),
-        (("consolidate", "--most", "3"), "for a dry_run only"),
+        (1, ("runs", "show", "nobody's"), "there is no run"),
+        (2, ("runs", "list", "--status", "over"), "pending, running, completed or failed"),
+        (2, ("consolidate", "--policy", "p", "-n", "n"), "not several"),
+        (2, ("consolidate", "--most", "3"), "for a dry_run only"),
     ],
 )
-async def test_invalid_arguments_produce_a_one_line_error(memstream: Run, words: tuple[str, ...], says: str):
+async def test_invalid_arguments_produce_a_one_line_error(memstream: Run, code: int, words: tuple[str, ...], says: str):
     done = memstream(*words)
-    assert done.returncode == 1 and says in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == code and says in done.stderr and len(done.stderr.splitlines()) == 1

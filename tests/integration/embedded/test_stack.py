@@ -74,7 +74,7 @@ def test_the_foreground_stack_prints_one_json_line_and_exits_cleanly_on_sigterm(
         rest, progress = process.communicate(timeout=60)
     assert set(addresses) == {"bootstrap_servers", "dsn", "qdrant_url"}
     assert rest == ""
-    assert "kafka is ready" in progress
+    assert all(f"{part} is ready" in progress for part in ("Kafka", "PostgreSQL", "Qdrant"))
     assert process.returncode == 0
 
 

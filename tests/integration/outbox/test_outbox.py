@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from schemas.errors import Retryable
+from schemas.errors import Rejected, Retryable
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.ids import memory_id
 from schemas.kafka.records import Outgoing
@@ -15,8 +15,10 @@ from schemas.observability import traces
 from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.queries import query
 from sinks.vectors.port import Point, PointsRefused
+from tests.fakes.publisher import FakePublisher
 from tests.fakes.sinks import FakeVectors, Fuse
 from tests.fakes.spans import CAUSE, OTHER
+from tests.json_schema import violations
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -173,6 +175,34 @@ async def test_records_are_published_with_the_trace_of_their_decision(bench: "Be
     assert [dict(record.headers) for record in bench.publisher.records] == [{"traceparent": CAUSE.encode()}, {}]
 
 
+class Small(FakePublisher):
+    """Brokers that refuse large records."""
+
+    async def publish(self, records: Sequence[Outgoing]) -> None:
+        if any(len(record.value or b"") > 9 for record in records):
+            raise Rejected("unpublishable", "the record is too large")
+        await super().publish(records)
+
+
+async def test_a_record_that_brokers_refuse_becomes_a_dead_letter_and_blocks_no_other(bench: "Bench") -> None:
+    small = bench.projector._publisher = Small()
+    records = [Outgoing(topic="memory.events", key=b"n", value=b"x" * length) for length in (1, 10, 2)]
+    async with bench.pool.acquire() as connection:
+        await put_records(connection, "n", records)
+    assert await bench.projector.project_now("n") == 3
+    (letter,) = small.on("memory.dead-letters")
+    assert (letter.key, letter_headers(letter)["memstream-topic"]) == (b"n", "memory.events")
+    assert [len(record.value or b"") for record in small.on("memory.events")] == [1, 2]
+
+
+def letter_headers(letter: Outgoing) -> dict[str, str]:
+    """The headers of a dead letter of the outbox, which conform to the published schema."""
+    headers = {name: value.decode() for name, value in letter.headers}
+    assert violations(headers, "dead-letter-headers") == []
+    assert headers["memstream-stage"] == "outbox"
+    return headers
+
+
 class Picky(FakeVectors):
     """An index that takes points about cats for wrong."""
 
@@ -198,9 +228,7 @@ async def test_a_point_rejected_by_the_index_blocks_no_other_and_is_retried_a_li
     assert picky.calls == 4, "all at once, then each by itself"
     assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
     (letter,) = bench.publisher.on("memory.dead-letters")
-    headers = dict(letter.headers)
-    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"outbox")
-    assert letter.key == memory_id("cat").encode()
+    assert (letter.key, letter_headers(letter)["memstream-reason"]) == (memory_id("cat").encode(), "refused")
     assert len(bench.events("pets")) == 3
 
 
@@ -230,6 +258,4 @@ async def test_a_deletion_rejected_by_the_index_blocks_no_other_and_is_retried_a
     assert tenacious.calls == 4, "all at once, then each by itself"
     assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
     (letter,) = bench.publisher.on("memory.dead-letters")
-    headers = dict(letter.headers)
-    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"outbox")
-    assert letter.key == b"gone-2"
+    assert (letter.key, letter_headers(letter)["memstream-reason"]) == (b"gone-2", "refused")

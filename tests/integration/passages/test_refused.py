@@ -8,9 +8,11 @@ import pytest
 from agents.passages.agent import RefusedPassages
 from schemas.kafka import topics
 from sinks.passages.vectors import PassagePoint
+from tests.builders.slices import MONDAY
 from tests.fakes.embedder import FakeEmbedder, PickyEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
+from tests.json_schema import violations
 
 
 class BrokenEmbedder(FakeEmbedder):
@@ -39,15 +41,16 @@ async def test_a_passage_rejected_by_qdrant_becomes_a_dead_letter_and_is_still_f
     said: Said, sent: list[int]
 ) -> None:
     publisher = FakePublisher()
-    said.vectors.on_refused = RefusedPassages(publisher).publish
+    said.vectors.on_refused = RefusedPassages(publisher, lambda: MONDAY).publish
     said.indexer._embedder = BrokenEmbedder()
     assert await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird"))) == 3
     assert sent == [3, 1, 1, 1]
     (refused,) = await said.rows() - await said.points()
     (letter,) = publisher.on(topics.DEAD_LETTERS)
-    headers = dict(letter.headers)
+    headers = {name: value.decode() for name, value in letter.headers}
+    assert violations(headers, "dead-letter-headers") == []
     assert (letter.key, letter.value) == (refused.encode(), b"")
-    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"passages")
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == ("refused", "passages")
     assert "The cat eats plums." in await said.found("cat plums")
 
 
@@ -91,16 +94,17 @@ async def test_a_message_that_the_embedder_rejects_becomes_a_dead_letter_and_is_
     said: Said,
 ) -> None:
     publisher = FakePublisher()
-    said.indexer.on_rejected = RefusedPassages(publisher).publish_rejected
+    said.indexer.on_rejected = RefusedPassages(publisher, lambda: MONDAY).publish_rejected
     said.indexer._embedder = PickyEmbedder("cat")
     messages = [said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")]
     assert await said.said(*messages) == 3
     (rejected,) = await said.rows() - await said.points()
     (letter,) = publisher.on(topics.DEAD_LETTERS)
-    headers = dict(letter.headers)
+    headers = {name: value.decode() for name, value in letter.headers}
+    assert violations(headers, "dead-letter-headers") == []
     assert (letter.key, letter.value) == (rejected.encode(), b"")
-    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"unembeddable", b"passages")
-    assert b"plums" not in headers["memstream-detail"]
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == ("unembeddable", "passages")
+    assert "plums" not in headers["memstream-detail"]
     assert "The cat eats plums." in await said.found("cat plums")
     assert await said.said(*messages) == 0
     assert (await said.reindexed()).written == 1

@@ -108,7 +108,7 @@ async def test_the_restore_procedure_works_as_documented(page: Open, tmp_path: P
     assert await standing(deployment) == before
     assert await deployment.fetch(UNSEARCHABLE), "what was said after the backup"
     backfill = partial(run_here, deployment.settings, tmp_path, "backfill")
-    assert "1 new passages" in (await asyncio.to_thread(backfill)).stdout
+    assert "1 new passage" in (await asyncio.to_thread(backfill)).stdout
     assert not await deployment.fetch(UNSEARCHABLE)
     requests = len(await deployment.records(topics.REQUESTS))
     assert await again.stop() == 0
@@ -132,7 +132,8 @@ async def test_the_embedding_model_change_works_as_documented(page: Open, tmp_pa
     tried = page("embedding-model.md")
     deployment = tried.deployment
     worker = await deployment.worker()
-    await deployment.publish(command("create", MARA, text="User is allergic to peanuts."))
+    texts = ("User is allergic to peanuts.", "User works as a nurse.")
+    await deployment.publish(*(command("create", MARA, text=text) for text in texts))
     await curated(deployment)
     search = partial(run_here, deployment.settings, tmp_path, "search", "allergic to peanuts", "-n", MARA)
     with in_a_thread(EmbeddingServer()) as server:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from agents.dead_letters.writer import PREFIX, dead_letter
+from agents.dead_letters.writer import dead_letter
 from schemas.documents import asyncapi, generate
 from schemas.errors import Rejected
 from schemas.kafka import topics
+from schemas.kafka.dead_letters import PREFIX
 from streams.kafka.topics import TopicSettings, specs
 
 DOCUMENT = asyncapi.document("1.0.0")
