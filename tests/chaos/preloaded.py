@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from importlib import import_module
+from multiprocessing import forkserver
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,6 +22,7 @@ from deploy.cli import terminal
 from deploy.cli.main import main
 from deploy.embedded.postgres.unprivileged import die_with_parent
 
+ROOT = Path(__file__).parents[2]
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload([__name__, "tests.chaos.preload_imports"])
 
@@ -39,6 +43,8 @@ class ForkedCommand:
         paces: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         given = (list(arguments), dict(environment), log, errors or log, directory, dict(paces))
+        with chdir(ROOT):  # the parent of all commands does not import what it cannot find from its directory
+            forkserver.ensure_running()
         self._process = FORKING.Process(target=run, args=given, daemon=True)
         self._process.start()
 
@@ -102,9 +108,10 @@ def run(
     os.environ.clear()
     os.environ.update(environment)
     for constant, seconds in paces.items():
-        module, _, name = constant.rpartition(".")
-        assert isinstance(getattr(sys.modules[module], name), float), constant
-        setattr(sys.modules[module], name, seconds)
+        name_of_module, _, name = constant.rpartition(".")
+        module = import_module(name_of_module)
+        assert isinstance(getattr(module, name), float), constant
+        setattr(module, name, seconds)
     # The console was made before the command's variables were set.
     terminal.console.width = int(environment.get("COLUMNS", terminal.LOG_WIDTH))
     sys.argv = ["memstream", *arguments]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,8 +55,8 @@ class Dev:
         await eventually(printed, "memstream dev serves", READY_WITHIN_S)
         this = psutil.Process(self.process.pid)
         self.family = [this, *this.children(recursive=True)]
-        words = [line.split() for line in self._log.read_text().splitlines()]
-        return {line[0]: line[1] for line in words if len(line) == 2}
+        printed_rows = [re.split(" {2,}", line.strip()) for line in self._log.read_text().splitlines()]
+        return {row[0]: row[1] for row in printed_rows if len(row) == 2}
 
     async def all_gone(self) -> None:
         assert self.process is not None
@@ -111,7 +112,7 @@ async def test_dev_runs_all_services_keeps_data_across_restarts_and_leaves_no_pr
     second = await dev.addresses()
     assert await remembered(second["PostgreSQL"]) == ["User lives in Ghent."]
     assert await events(second["Kafka"]) == [event]
-    assert second["data"] == first["data"]
+    assert second["data, logs"] == first["data, logs"]
     output = await readme_example(second["Kafka"], second["API"])
     assert "kitchen/ada: created fact: User is allergic to peanuts." in output
     *_, of_the_later_talk = "\n".join(output).split("> What may I not eat?\n")

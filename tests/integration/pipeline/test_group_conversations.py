@@ -16,7 +16,7 @@ from tests.builders.groups import generated, misplaced, speakers
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_erasure import erase, where
 
-CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "200"))
+CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "100"))
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"], "triggers": {"after_tokens": 60}}
 
@@ -39,7 +39,7 @@ async def test_memories_of_interleaved_group_conversations_belong_to_their_speak
 
     await deployment.publish(*map(published, interleaved))
     await deployment.publish(*(end(said[0].conversation_id, at=BEGAN, message_count=len(said)) for said in spoken))
-    await deployment.settled(240.0 + CONVERSATIONS / 2)
+    await deployment.settled(300.0 + 3 * CONVERSATIONS)
 
     memories = await deployment.fetch("SELECT namespace, text, sources FROM memories")
     wrong = []
