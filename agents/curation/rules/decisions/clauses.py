@@ -24,7 +24,7 @@ LAST_NAME: Final = re.compile(r"[A-ZÀ-Þ][^\s,;]*$")
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
 LEAST_REST: Final = 3  # words of the text that remains
-MEMORY_ENDS: Final = 0.7  # least probability at which a memory ends
+MEMORY_ENDS: Final = 0.8  # least probability at which a memory ends
 CLAUSE_ENDS: Final = 0.6  # least probability that the clause ends
 REST_HOLDS: Final = 0.5  # least probability that the remaining text holds
 
