@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from agents.models.port import Context
 from schemas.conversations.messages import Role, Scope
-from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.builders.memories import a_memory
+from tests.builders.memories import NOON, a_memory
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BERLIN = "Europe/Berlin"
@@ -26,6 +28,11 @@ BATCH = CandidateBatch(
     candidates=(),
     extracted_at=MONDAY,
 )
+
+
+def batch_for_rules(*candidates: Candidate) -> CandidateBatch:
+    """A batch of the rules for the namespace `n`."""
+    return replace(BATCH, namespace="n", provider="offline", candidates=candidates, extracted_at=NOON)
 
 
 def said(

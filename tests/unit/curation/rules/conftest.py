@@ -10,6 +10,7 @@ from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from tests.builders.memories import NOON, a_memory
+from tests.builders.slices import batch_for_rules
 
 MakeSource = Callable[..., Source]
 MakeCandidate = Callable[..., Candidate]
@@ -65,22 +66,7 @@ def memory() -> MakeMemory:
 
 @pytest.fixture
 def batch() -> MakeBatch:
-    def make(*candidates: Candidate) -> CandidateBatch:
-        return CandidateBatch(
-            request_id="r",
-            conversation_id="c",
-            partition=0,
-            namespace="n",
-            part=1,
-            parts=1,
-            policy="default",
-            policy_version=1,
-            provider="offline",
-            candidates=candidates,
-            extracted_at=NOON,
-        )
-
-    return make
+    return batch_for_rules
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Candidates of one batch, or repeated ones, create one memory per statement in any order."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -10,8 +9,9 @@ from hypothesis import strategies as st
 from agents.curation.rules.decisions import contradictions
 from agents.curation.rules.decisions.settle import MAX_NEAREST
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.extraction.candidates import Candidate, Source
 from tests.builders.settled import settled
+from tests.builders.slices import batch_for_rules
 from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate
 
 DUPLICATES = (
@@ -30,7 +30,7 @@ def test_candidates_of_one_batch_that_duplicate_each_other_make_one_memory_in_an
     ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
     said = [said_as(f"{text} {again}", DUPLICATES[text]) for text, again in order]
     for candidate in (*said, *said):
-        settled(ledger, batch_of(said), candidate, now)
+        settled(ledger, batch_for_rules(*said), candidate, now)
     memory = ledger.entries[-1].after
     assert {entry.after.memory_id for entry in ledger.entries} == {memory.memory_id}
     assert len(ledger.entries) == len(said)
@@ -42,9 +42,9 @@ def test_a_candidate_that_comes_twice_changes_nothing_the_second_time(texts: lis
     ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
     said = [said_as(f"{number}", text) for number, text in enumerate(texts)]
     for candidate in said:
-        settled(ledger, batch_of(said), candidate, now)
+        settled(ledger, batch_for_rules(*said), candidate, now)
         before = list(ledger.entries)
-        again = settled(ledger, batch_of(said), candidate, now)
+        again = settled(ledger, batch_for_rules(*said), candidate, now)
         assert again.result == "dropped"
         assert ledger.entries == before
 
@@ -85,22 +85,6 @@ def test_a_richer_text_within_a_batch_replaces_the_poorer_one_and_its_vector(
 def said_as(candidate_id: str, text: str) -> Candidate:
     source = Source(conversation_id="c", message_id=f"message {candidate_id}")
     return Candidate(candidate_id=candidate_id, kind="fact", text=text, sources=(source,), confidence=0.8)
-
-
-def batch_of(candidates: Sequence[Candidate]) -> CandidateBatch:
-    return CandidateBatch(
-        request_id="r",
-        conversation_id="c",
-        partition=0,
-        namespace="n",
-        part=1,
-        parts=1,
-        policy="default",
-        policy_version=1,
-        provider="offline",
-        candidates=tuple(candidates),
-        extracted_at=datetime(2026, 3, 1, tzinfo=UTC),
-    )
 
 
 def test_a_candidate_is_compared_with_its_nearest_memories_alone(
