@@ -68,3 +68,7 @@ def test_tenths_survive_conversion_within_half_a_decimal(fraction: float) -> Non
 @pytest.mark.parametrize(("tenths", "fraction"), [(0, 0.0), (7.5, 0.75), (10, 1.0), (11, 1.0), (-1, 0.0)])
 def test_tenths_outside_their_range_are_clamped(tenths: float, fraction: float) -> None:
     assert importance.of_tenths(tenths) == fraction
+
+
+def test_the_fraction_of_points_has_no_rounding_error() -> None:
+    assert importance.of_points(140) == 0.42
