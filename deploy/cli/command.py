@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -12,6 +13,10 @@ import typer
 from deploy.cli import terminal
 from deploy.embedded.errors import EmbeddedPartFailed
 from schemas.errors import MemstreamError, Misconfigured
+
+# Without a handler of the process, Python would print the Kafka client's warnings about attempts that it repeats. An attempt
+# that fails for good is an exception, and becomes the one line of the command's error.
+logging.getLogger("aiokafka").addHandler(logging.NullHandler())
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 

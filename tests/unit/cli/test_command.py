@@ -1,0 +1,28 @@
+"""A command that fails writes one line to standard error."""
+
+import subprocess
+import sys
+from textwrap import dedent
+
+COMMAND = dedent(
+    """
+    import logging
+
+    from deploy.cli.command import command, one_command
+    from schemas.errors import Misconfigured
+
+    async def read_topic():
+        logging.getLogger("aiokafka.consumer.fetcher").warning("Failed fetch messages from 1: RequestTimedOutError")
+        raise Misconfigured("the topic does not exist: run `memstream topics create`")
+
+    cli = one_command()
+    cli.command()(command(read_topic))
+    cli()
+    """
+)
+
+
+def test_repeated_attempts_of_the_kafka_client_add_no_lines_to_a_commands_error():
+    done = subprocess.run([sys.executable, "-c", COMMAND], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "memstream: the topic does not exist: run `memstream topics create`\n"
