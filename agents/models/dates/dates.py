@@ -191,6 +191,7 @@ def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
         written = f"{lead} {day.isoformat()}".lstrip()
     else:
         written = within(unit, day if "span" in words else first_of(day, unit), language)
+        written = written.removeprefix(f"{preposition_before(match)} ")
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
     return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare, DAYS_OF[unit])
@@ -236,6 +237,12 @@ def follows_since(match: re.Match[str], lead: str) -> bool:
 def follows_preposition(match: re.Match[str]) -> bool:
     look_from = max(0, match.start() - LOOK_BACK_CHARS)
     return AFTER_PREPOSITION.search(match.string, look_from, match.start()) is not None
+
+
+def preposition_before(match: re.Match[str]) -> str:
+    """The word before the date in lower case; empty at the beginning of a sentence."""
+    before = match.string[max(0, match.start() - LOOK_BACK_CHARS) : match.start()].split(" ")
+    return before[-2].lower() if len(before) > 1 else ""
 
 
 def day_of(words: dict[str, str], today: date, language: str) -> date | None:

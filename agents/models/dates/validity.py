@@ -118,6 +118,12 @@ def moment_of(each: Time, end: str, to_the_end: bool) -> date:
     return each.after if end == UNTIL and (is_day or to_the_end) else each.first
 
 
+def begin_of(each: Time, sentence: str, language: str) -> date:
+    """The first day of a time, or the last one after "the end of"."""
+    at_the_end = end_before(language).search(sentence[: each.start]) is not None
+    return each.after - timedelta(days=1) if at_the_end else each.first
+
+
 def implied(sentence: str, times: list[Time], today: date, language: str) -> dict[str, date]:
     """The validity without "until" or "since": of changes that begin on a day, and of past states in a past time."""
     last = times[-1]
@@ -127,7 +133,7 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
         begun = last.first - timedelta(days=7) if is_weekday else a_year_earlier
         return {SINCE: begun} if begun else {}
     if found(BEGINS[language]).search(sentence):
-        return {SINCE: last.first}
+        return {SINCE: begin_of(last, sentence, language)}
     longer = last.after - last.first > timedelta(days=1)
     if longer and last.after <= today and found(WAS[language]).search(sentence):
         return {SINCE: last.first, UNTIL: last.after}
@@ -190,7 +196,7 @@ def nearest_year(month: int, today: date) -> int:
 def alone(language: str) -> re.Pattern[str]:
     months = MONTHS[language].replace(" ", "|")
     return re.compile(
-        rf"\b(?P<time>(?P<month>{months})(?:,? (?:de )?(?P<year>(?:19|20)\d\d))?"
+        rf"\b(?P<time>(?P<month>{months})\b(?:,? (?:de )?(?P<year>(?:19|20)\d\d))?"
         rf"|(?<=[a-zäöüéàí] )(?P<year_alone>(?:19|20)\d{{2}}))(?![\d.,:]*\d)(?! ?(?:%|€|\$|euros?|people|\d))",
         re.IGNORECASE,
     )
@@ -201,6 +207,11 @@ def before(end: str, language: str) -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:{LEADS[language][end]}){BETWEEN}(?P<ends> ?(?:{ENDS[language]}))?{BETWEEN} ?$", re.IGNORECASE
     )
+
+
+@cache
+def end_before(language: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{ENDS[language]}){BETWEEN} ?$", re.IGNORECASE)
 
 
 @cache

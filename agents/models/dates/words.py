@@ -132,9 +132,9 @@ LAST = frozenset(LAST_WORDS.split())
 # One pattern per form; {weekday} and the like are replaced by the language's words. The preposition `lead` stays.
 PHRASES = {
     "en": (
-        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:the )?(?P<day>\d{1,2})(?:st|nd"
-        r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
-        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{month}) "
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:{weekday}|{short_weekday})\.?,? )?(?:the )?"
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:{weekday}|{short_weekday})\.?,? )?(?P<month>{month}) "
         r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>the day after tomorrow|the day before yesterday|today|tonight|this morning|this afternoon|this evening"
         r"|tomorrow|tmrw|tmr|yesterday|last night)(?!'s)",
@@ -155,8 +155,8 @@ PHRASES = {
         r"|winter)(?!'s)",
     ),
     "de": (
-        r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
-        r"(?P<year>(?:19|20)\d\d))?",
+        r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?:(?:{weekday}),? (?:de[nm] )?)?"
+        r"(?P<day>\d{1,2})\. (?P<month>{month})(?: (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>übermorgen|heute (?:abend|morgen|früh|nacht)|heute|morgen|vorgestern|gestern|letzte nacht)",
         r"(?:(?P<lead>am|bis|ab|seit) )?(?:(?P<which>nächsten|kommenden|diesen|letzten) )?"
         r"(?P<weekday>{weekday})",
@@ -167,7 +167,7 @@ PHRASES = {
         r"(?:am )?(?P<which>nächste[rsn]?|letzte[rsn]?|dieses) (?P<span>woche|monat|jahr|wochenende)",
     ),
     "fr": (
-        r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?P<day>\d{1,2})(?:er)? "
+        r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?:(?:{weekday}),? (?:le )?)?(?P<day>\d{1,2})(?:er)? "
         r"(?P<month>{month})(?: (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>après-demain|aujourd'hui|ce soir|demain|avant-hier|hier)",
         r"(?:(?P<lead>le|avant|dès) )?(?P<weekday>{weekday}) (?P<which>prochain|dernier)",
@@ -176,7 +176,7 @@ PHRASES = {
         r"(?:la |le |l')?(?P<span>semaine|mois|année|week-end) (?P<which>prochaine?|derni[eè]re?)",
     ),
     "es": (
-        r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
+        r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?:(?:{weekday}),? )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
         r"(?P<year>(?:19|20)\d\d))?",
         r"(?P<away>pasado mañana|esta noche|hoy|(?<!la )(?<!por la )mañana|anteayer|antes de ayer|ayer)",
         r"(?:(?P<lead>el) )?(?P<which>próximo) (?P<weekday>{weekday})",

@@ -133,3 +133,24 @@ def test_a_day_of_its_own_after_a_recurring_one_is_a_date() -> None:
 )
 def test_the_two_days_of_a_range_are_written_out(language: str, sentence: str, written: str) -> None:
     assert with_dates(sentence, dates_in(sentence, NOW, language), language)[0] == written
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "written"),
+    [
+        ("en", "rent is due on friday the 13th of march", "rent is due on 2026-03-13"),
+        ("en", "the exam is by Friday, 13 March", "the exam is by 2026-03-13"),
+        ("en", "the exam is Friday March 13", "the exam is on 2026-03-13"),
+        ("en", "dentist fri. 13 march", "dentist on 2026-03-13"),
+        ("de", "Freitag, den 13. März ist die Prüfung", "Am 2026-03-13 ist die Prüfung"),
+        ("fr", "l'examen est le vendredi 13 mars", "l'examen est le 2026-03-13"),
+        ("es", "el viernes, 13 de marzo, es el examen", "El 2026-03-13, es el examen"),
+    ],
+)
+def test_a_weekday_and_its_date_are_one_day(language: str, sentence: str, written: str) -> None:
+    assert with_dates(sentence, dates_in(sentence, NOW, language), language) == (written, "")
+
+
+def test_a_preposition_is_not_written_twice() -> None:
+    sentence = "ich bin im letzten Monat nach Halle gezogen"
+    assert with_dates(sentence, dates_in(sentence, NOW, "de"), "de")[0] == "ich bin im Monat 2026-02 nach Halle gezogen"
