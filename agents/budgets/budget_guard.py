@@ -15,6 +15,7 @@ from agents.models.port import Usage
 from schemas import ids
 from schemas.budgets.budgets import Amount, Budget, Level
 from schemas.budgets.usage import Consumed, Outcome
+from schemas.counts import counted
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.shadows import live_namespace_of
 from sinks.budgets.ledger import Ledger
@@ -78,7 +79,7 @@ class LedgerBudgetGuard:
         for _ in range(len(self._owed)):
             await self._book(self._owed.popleft())
         if self._owed:
-            raise Retryable(f"{len(self._owed)} records of model calls are not stored yet")
+            raise Retryable(f"{counted(len(self._owed), 'records')} of model calls still to be stored")
 
     async def close(self) -> None:
         """Books pending settlements if PostgreSQL is up."""

@@ -15,6 +15,7 @@ from agents.consolidation.schedule import due, next_time, scheduled_run
 from agents.stage.leases import ignore_retryable
 from schemas.consolidation.runs import ConsolidationRun
 from schemas.conversations.messages import Scope
+from schemas.counts import counted
 from schemas.errors import Retryable
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import Policies
@@ -173,6 +174,6 @@ def run_summary(run: ConsolidationRun) -> str:
     """The results of a run, for the log."""
     counts = (
         f"{run.created} created, {run.reinforced + run.merged} reinforced, {run.superseded} superseded of "
-        f"{run.processed} of {run.conversations} conversations"
+        f"{run.processed} of {counted(run.conversations, 'conversations')}"
     )
     return f"{counts}; {run.error}" if run.error else counts

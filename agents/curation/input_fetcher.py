@@ -15,6 +15,7 @@ from agents.curation.rules.decisions.decision_inputs import (
     NeedsVectors,
 )
 from agents.models.port import Verdict
+from schemas.counts import counted
 from schemas.errors import Retryable
 from schemas.policies.policies import Policy
 from sinks.classification.port import HOLDS, Comparer, Pair, Relation
@@ -86,6 +87,8 @@ class InputFetcher:
         try:
             relations = await self._comparer.compare(pairs)
         except Exception:
-            log.exception("comparing %d pairs of statements failed: the rules alone decide about them", len(pairs))
+            log.exception(
+                "comparing %s of statements failed: the rules alone decide about them", counted(len(pairs), "pairs")
+            )
             relations = [HOLDS] * len(pairs)
         return dict(zip(pairs, relations, strict=True))

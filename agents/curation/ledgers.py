@@ -13,6 +13,7 @@ from agents.curation.rules.decisions.decision_inputs import Plan
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.links import relink, removed_memories
 from agents.curation.rules.statements.normalise import normalise
+from schemas.counts import counted
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.memories import writer
@@ -69,7 +70,7 @@ async def close_ledger(
         count = await memories.count_live(ledger.namespace)
         if count != ledger.number_live:
             raise RuntimeError(
-                f"{ledger.namespace!r} has {count} live memories, but the decision counted {ledger.number_live}"
+                f"{ledger.namespace!r} has {counted(count, 'live memories')}, but the decision counted {ledger.number_live}"
             )
 
 

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from agents.models.port import Call
 from schemas.conversations.windows import Calibration
+from schemas.counts import counted
 from schemas.errors import Retryable
 from streams.windows.tokens.calibration import observe
 
@@ -46,12 +47,13 @@ class CalibrationLearner:
         await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _learn(self, calibrations: Calibrations, model: str, calls: Sequence[Call]) -> None:
+        sent = counted(len(calls), "calls")
         try:
             await calibrations.learn(model, lambda known: observed(known, calls))
         except Retryable as exc:
-            log.warning("token counts of %d calls of model %s were not stored: %s", len(calls), model, exc)
+            log.warning("token counts of %s of model %s were not stored: %s", sent, model, exc)
         except Exception:
-            log.exception("token counts of %d calls of model %s were not stored", len(calls), model)
+            log.exception("token counts of %s of model %s were not stored", sent, model)
 
 
 def observed(known: Calibration, calls: Sequence[Call]) -> Calibration:

@@ -25,6 +25,7 @@ from agents.models.port import Answer, Context, Provider, Summary
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas import codec
 from schemas.budgets.budgets import Lane
+from schemas.counts import counted
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Retryable
 from schemas.extraction.requests import ExtractionRequest
@@ -196,10 +197,10 @@ class Extractor:
             answer = summary_without_erased(request, answer, await self._fences(request))
         else:
             log.info(
-                "request %s: model %s proposed %d memories, rejected by reason: %s",
+                "request %s: model %s proposed %s, rejected by reason: %s",
                 request.request_id,
                 answer.model,
-                len(answer.memories),
+                counted(len(answer.memories), "memories"),
                 answer.rejected or "none",
             )
             answer = proposals_without_erased(request, answer, await self._fences(request))

@@ -12,6 +12,7 @@ from agents.extraction.outcomes import RequestOutcomes
 from agents.extraction.shared_calls import SHARED, SharedCall
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.budgets.budgets import Lane
+from schemas.counts import counted
 from schemas.errors import Deferred, Retryable
 from sinks.extraction.parked import Parked, Parking
 
@@ -103,7 +104,7 @@ class ParkedRequestAgent:
             async with ignore_retryable(what):
                 await self._parking.put_off(parked.request_id, owner, deferred)
         except Retryable as exc:
-            log.warning("%s failed, after %d earlier failures: %s", what, parked.tries, exc)
+            log.warning("%s failed, after %s: %s", what, counted(parked.tries, "earlier failures"), exc)
             async with ignore_retryable(what):
                 await self._parking.try_again(parked.request_id, owner, pause_s(parked.tries))
         except BaseException:

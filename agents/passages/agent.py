@@ -10,6 +10,7 @@ from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
 from schemas import codec
 from schemas.conversations.messages import Message
+from schemas.counts import counted
 from schemas.errors import Rejected
 from schemas.kafka.dead_letters import letter_without_source
 from schemas.kafka.records import Publisher
@@ -89,9 +90,9 @@ class PassageAgent:
         present = await self._archive.present(late)
         if left_out := len(late) - len(present):
             log.warning(
-                "%d messages older than their retention are not in the archive, and not indexed: retention deleted them, or "
+                "not indexed: %s older than their retention and not in the archive: retention deleted them, or "
                 "they are not archived yet; run `memstream backfill` once memstream-archive has no lag",
-                left_out,
+                counted(left_out, "messages"),
             )
         return [*present, *punctual]
 

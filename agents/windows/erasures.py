@@ -187,7 +187,7 @@ class WindowErasures:
         at = datetime.fromtimestamp(now, UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
         self._sent_at.pop((partition, erasure.erasure_id), None)
-        log.info("erasure %s: all %d windows of partition %d are erased", erasure.erasure_id, len(heads), partition)
+        log.info("erasure %s: all windows of partition %d are erased, %d", erasure.erasure_id, partition, len(heads))
 
     def _concerned(
         self, erasure: Erasure, named: frozenset[str], scanned: Iterable[tuple[bytes, bytes]]

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import connections, passages, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
+from schemas.counts import counted
 from sinks.passages.backfill import ConversationCounts
 
 REPORT_EVERY_S = 5.0
@@ -48,5 +48,5 @@ class ProgressPrinter:
             self._at = self._clock()
             done = counts.conversations - counts.ahead
             terminal.print_error(
-                f"{done:,} of {counts.conversations:,} conversations, {counted(stored, 'new passages')}"
+                f"{done:,} of {counted(counts.conversations, 'conversations')}, {counted(stored, 'new passages')}"
             )

@@ -15,6 +15,7 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections
 from deploy.wiring.policy_store import policies_in_effect, stored_policies, unknown_policy
 from schemas.consolidation.runs import MOST_LOOKED_AT, ConsolidationRun, RunRequest
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
@@ -101,5 +102,5 @@ async def wait_for_run(pool: Pool, run: ConsolidationRun, json: bool) -> Consoli
             )
         if run.status == "running" and run.processed != printed and not json:
             printed = run.processed
-            terminal.print_line(f"{run.processed} of {run.conversations} conversations")
+            terminal.print_line(f"{run.processed:,} of {counted(run.conversations, 'conversations')}")
     return run

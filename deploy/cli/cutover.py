@@ -7,9 +7,9 @@ from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import replay
+from schemas.counts import counted
 
 cli = one_command()
 

@@ -16,6 +16,7 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, schema_registry, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.start_offsets import remedy
+from schemas.counts import counted
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
@@ -129,7 +130,7 @@ async def postgres(settings: Settings) -> str:
 
 async def migrations(settings: Settings) -> str:
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
-        count = terminal.counted(len(missing), "migrations")
+        count = counted(len(missing), "migrations")
         raise CheckFailed(f"PostgreSQL lacks {count} ({', '.join(missing)}): run `memstream migrate`")
     return "all applied"
 

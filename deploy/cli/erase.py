@@ -12,12 +12,12 @@ from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, current_user, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
+from schemas.counts import counted
 from schemas.erasure.erasures import Erasure, ErasureKind
 from schemas.erasure.receipts import Receipt
 from schemas.errors import Misconfigured

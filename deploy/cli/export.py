@@ -13,6 +13,7 @@ from deploy.cli.command import command, one_command
 from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one_namespace
 from deploy.settings import load
 from deploy.wiring import connections
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Status
 from sinks.memories.exports import Exports
@@ -42,4 +43,4 @@ async def export(
                 target.write(page)
                 lines += page.count(b"\n")
         target.flush()
-    terminal.print_error(f"exported {terminal.counted(lines, 'memories')} of {name}")
+    terminal.print_error(f"exported {counted(lines, 'memories')} of {name}")

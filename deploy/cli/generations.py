@@ -9,6 +9,7 @@ from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
 from deploy.settings import load
 from deploy.wiring import connections, replay
+from schemas.counts import counted
 from schemas.replay.generations import Generation, Progress
 from sinks.replay.generations import Generations
 
@@ -40,7 +41,7 @@ async def discard(
     if json:
         terminal.print_json({"generation": generation, "is": "discarded", "namespaces": namespaces})
     else:
-        terminal.print_line(f"discarded generation {generation}, of {terminal.counted(namespaces, 'namespaces')}")
+        terminal.print_line(f"discarded generation {generation}, of {counted(namespaces, 'namespaces')}")
 
 
 def row(listed: tuple[Generation, Progress]) -> tuple[str, ...]:

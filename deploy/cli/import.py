@@ -20,6 +20,7 @@ from deploy.cli.command import Json, command, one_command
 from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one_namespace
 from deploy.settings import load
 from deploy.wiring import connections
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.memories.commands import Command
 from sinks.memories.command_results import CommandResults
@@ -60,7 +61,7 @@ async def import_memories(
         for problem in report.problems:
             terminal.print_error(f"line {problem.line}: {problem.reason}")
         terminal.print_line(
-            f"{report.accepted:,} of {report.lines:,} memories sent to {name}, {report.skipped:,} skipped as not live, "
+            f"{report.accepted:,} of {counted(report.lines, 'memories')} sent to {name}, {report.skipped:,} skipped as not live, "
             f"{report.rejected:,} invalid (import id {report.import_id})"
         )
     return 1 if report.rejected else 0
@@ -87,7 +88,7 @@ async def wait_until_stored(run: Import, source: BinaryIO, commands: Commands) -
             if isinstance(step, ImportReport):
                 return step
             terminal.print_error(
-                f"{terminal.counted(step.lines, 'lines')} read, {step.carried_out:,} of {step.accepted:,} memories stored"
+                f"{counted(step.lines, 'lines')} read, {step.carried_out:,} of {counted(step.accepted, 'memories')} stored"
             )
     raise AssertionError("progress_steps ends with the report unless the import is abandoned")
 

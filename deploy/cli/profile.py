@@ -14,6 +14,7 @@ from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one
 from deploy.settings import load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.models import token_counter
+from schemas.counts import counted
 from schemas.profile.profiles import Profile
 from sinks.memories.live import LiveMemories
 
@@ -56,4 +57,4 @@ def show(profile: Profile, sources: bool) -> None:
 
 
 def left_out(profile: Profile) -> str:
-    return f", {terminal.counted(profile.left_out, 'lines')} left out for lack of tokens" if profile.left_out else ""
+    return f", {counted(profile.left_out, 'lines')} left out for lack of tokens" if profile.left_out else ""

@@ -12,6 +12,7 @@ from deploy.cli.command import Json, command, one_command
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas import codec
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Rejected
 from schemas.kafka.records import Outgoing, Publisher
 
@@ -48,7 +49,7 @@ async def publish_file(
     if json:
         terminal.print_json({"published": published})
     else:
-        terminal.print_line(f"published {terminal.counted(published, 'events')}")
+        terminal.print_line(f"published {counted(published, 'events')}")
 
 
 def read_lines(path: Path) -> list[Line]:

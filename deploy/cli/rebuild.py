@@ -6,9 +6,9 @@ import typer
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring.rebuild import rebuild as rebuild_from_kafka
+from schemas.counts import counted
 
 cli = one_command()
 

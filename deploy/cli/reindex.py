@@ -4,10 +4,10 @@ from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import Settings, load
 from deploy.wiring import connections, passages, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from sinks.memories.reader import Memories
 from sinks.vectors.reindex import reindex as rebuild

@@ -12,7 +12,6 @@ from msgspec import structs
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, one_command
-from deploy.cli.terminal import counted
 from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
@@ -22,6 +21,7 @@ from deploy.wiring.clock import now
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.replay import ReplayParts
 from schemas.access.keys import EVERYWHERE
+from schemas.counts import counted
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan, Progress, ReplaySource
 

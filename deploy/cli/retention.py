@@ -11,10 +11,10 @@ import typer
 from agents.retention.sweeper import manual_sweep
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.terminal import counted
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.consolidation.retention import RetentionStatistics, Sweep
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from sinks.archive.retention import Sweeps
 from sinks.postgres.connection import Pool

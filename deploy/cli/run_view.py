@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 from deploy.cli import terminal
 from schemas.budgets.budgets import MICROS
 from schemas.consolidation.runs import ConsolidationRun, Finding
+from schemas.counts import counted
 from sinks.consolidation.runs import Runs
 
 COLUMNS: Final = ("run", "at", "scope", "status", "done", "memories", "cost")
@@ -33,7 +34,7 @@ def show_run(run: ConsolidationRun) -> None:
     """Prints a run, one field per line."""
     prefix = "would be " if run.dry_run else ""
     models = f"{', '.join(run.providers)} ({', '.join(run.models)})" if run.providers else "none"
-    missed = f", and {run.missed} missed schedules before" if run.missed else ""
+    missed = f", and {counted(run.missed, 'missed schedules')} before" if run.missed else ""
     lines = {
         "run": run.run_id + (", a dry run" if run.dry_run else ""),
         "scope": run.scope,

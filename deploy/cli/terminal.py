@@ -33,12 +33,6 @@ def print_error(text: str) -> None:
     errors.print(f"memstream: {text}", markup=False)
 
 
-def counted(number: int, plural: str) -> str:
-    """Returns a number with its noun, given in the plural: `1 memory`, `1,234 memories`."""
-    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
-    return f"{number:,} {singular if number == 1 else plural}"
-
-
 def print_json(value: Any) -> None:
     """Prints a value as one JSON line on stdout, for scripts."""
     sys.stdout.buffer.write(codec.encode(value) + b"\n")

@@ -18,6 +18,7 @@ from schemas.conversations.adjustments import Mark
 from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import WindowState
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
 from sinks.postgres.connection import Pool
@@ -152,7 +153,7 @@ async def user_settings(
         terminal.print_json({"user": to_builtins(user_key), "chosen": stored} | windows)
         return
     shown = ", ".join(f"{name} {value}" for name, value in stored.items()) or "nothing; the policies' settings apply"
-    told = f"; sent to {terminal.counted(windows['windows'], 'windows')}" if windows else ""
+    told = f"; sent to {counted(windows['windows'], 'windows')}" if windows else ""
     terminal.print_line(f"{user} chose: {shown}{told}")
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import structs, to_builtins
 
 from deploy.cli import terminal
-from deploy.cli.terminal import counted
 from schemas.conversations.windows import Cause, Gap, Pruning, Restorable, Run, Statistics, WindowState
+from schemas.counts import counted
 from streams.windows.context.statistics import headline
 from streams.windows.pruning.reasons import SENTENCES
 from streams.windows.tokens.accounting import ROLES

@@ -10,6 +10,7 @@ from deploy.settings import Settings
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.search import index, retrieval
 from schemas.conversations.messages import Moment
+from schemas.counts import counted
 from schemas.retrieval.searches import Query
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
@@ -41,7 +42,7 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
 
     @property
     def remembered(self) -> str:
-        return terminal.counted(len(self.memory_ids), "memories") if self.memory_ids else "no memory"
+        return counted(len(self.memory_ids), "memories") if self.memory_ids else "no memory"
 
 
 async def answers(settings: Settings, pool: Pool, questions: Sequence[Question] = QUESTIONS) -> list[AnsweredQuestion]:

@@ -18,6 +18,7 @@ from deploy.demo.samples import shows
 from schemas import codec
 from schemas.budgets.budgets import MICROS
 from schemas.budgets.usage import Total
+from schemas.counts import counted
 from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
 from sinks.archive.progress import ConversationProgress
@@ -76,7 +77,7 @@ class ModelCalls(Struct, frozen=True):
 
     def __str__(self) -> str:
         return (
-            f"{self.model} of {self.provider}, {self.operation}: {terminal.counted(self.calls, 'calls')}, "
+            f"{self.model} of {self.provider}, {self.operation}: {counted(self.calls, 'calls')}, "
             f"{self.input_tokens:,} input tokens, {self.cached_tokens:,} of them cached, "
             f"{self.output_tokens:,} output tokens; ${self.cost_usd:.4f}."
         )
@@ -182,8 +183,8 @@ def show(report: Report, data_dir: Path) -> None:
         wide="detail",
     )
     terminal.print_line(
-        f"\n{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
-        f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s.\n"
+        f"\n{counted(report.conversations, 'conversations')}, {counted(report.messages, 'messages')}. "
+        f"From a conversation's end to its stored memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s.\n"
         + "".join(f"{calls}\n" for calls in report.model_calls)
         + f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
     )

@@ -20,6 +20,7 @@ from deploy.settings import Settings
 from deploy.wiring import connections, models
 from deploy.wiring.follow import follow
 from schemas.conversations.windows import WindowState
+from schemas.counts import counted
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.kafka import topics
 from sinks.archive.progress import ConversationProgress, count_pending_outbox, progress_of, unsearchable
@@ -172,7 +173,9 @@ async def wait_until_searchable(pool: Pool, conversations: Iterable[str]) -> Non
     deadline = time.monotonic() + 30.0
     while missing := await unsearchable(pool, conversations):
         if time.monotonic() > deadline:
-            raise DemoTimeout(f"{missing} messages cannot be searched after 30 s; see worker.log in the data directory")
+            raise DemoTimeout(
+                f"{counted(missing, 'messages')} cannot be searched after 30 s; see worker.log in the data directory"
+            )
         await asyncio.sleep(0.1)
 
 

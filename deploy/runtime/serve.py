@@ -16,6 +16,7 @@ from deploy.settings import Settings
 from deploy.wiring.api import wire_ports
 from deploy.wiring.periodic import PeriodicTasks
 from schemas.addresses import is_loopback
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import migrate, pending
 
@@ -73,4 +74,4 @@ async def require_migrated(settings: Settings) -> None:
     if settings.migrate_at_start:
         await migrate(dsn)
     elif missing := await pending(dsn):
-        raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+        raise Misconfigured(f"PostgreSQL lacks {counted(len(missing), 'migrations')}: run `memstream migrate`")

@@ -21,6 +21,7 @@ from deploy.wiring import connections
 from deploy.wiring.erasure import OLD_STORES_S
 from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stages import wire_stages
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Retryable
 from sinks.postgres.migrate import migrate, pending
 from sinks.rebuild.rebuilds import unfinished
@@ -83,7 +84,7 @@ class Worker:
         if self._settings.migrate_at_start:
             await migrate(dsn)
         elif missing := await pending(dsn):
-            raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+            raise Misconfigured(f"PostgreSQL lacks {counted(len(missing), 'migrations')}: run `memstream migrate`")
         await self._require_no_rebuild()
         names, client = self._settings.topics(), self._settings.cluster().client()
         wanted = specs(names)

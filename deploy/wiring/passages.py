@@ -14,6 +14,7 @@ from deploy.settings import Settings
 from deploy.wiring import vector_index
 from deploy.wiring.clock import now
 from deploy.wiring.stage_parts import Wiring
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies, PolicySelector
 from sinks.archive.messages import Archive
@@ -65,7 +66,9 @@ async def reindex(
         indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, progress)
         counts = await indexer.reindex()
     if counts.skipped:
-        say(f"{counts.skipped:,} passages have no vector, because the embedder rejects their text: see the log")
+        say(
+            f"{counted(counts.skipped, 'passages')} without a vector, because the embedder rejects their text: see the log"
+        )
     return counts
 
 
@@ -102,4 +105,4 @@ class ProgressLog:
     def __call__(self, messages: int) -> None:
         if time.monotonic() - self._at >= REPORT_EVERY_S:
             self._at = time.monotonic()
-            self._say(f"{messages:,} messages looked at")
+            self._say(f"{counted(messages, 'messages')} looked at")

@@ -9,6 +9,7 @@ from agents.rebuild.rebuilder import Rebuild
 from deploy.settings import Settings
 from deploy.wiring import connections, passages, vector_index
 from deploy.wiring.policy_store import policies_in_effect, stored_policies
+from schemas.counts import counted
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import pending
 from sinks.rebuild.rebuilds import Rebuilds
@@ -51,7 +52,7 @@ class NamedLog:
 async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt:
     """Rebuilds everything. Raises Misconfigured naming a missing precondition, and Retryable."""
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
-        raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+        raise Misconfigured(f"PostgreSQL lacks {counted(len(missing), 'migrations')}: run `memstream migrate`")
     await vector_index.check_local_only_by_topic(settings)
     names = settings.topics()
     log = Log(settings.cluster().client(), names.own_message_bytes)
@@ -97,4 +98,4 @@ class RebuildProgress:
     def __call__(self, topic: str, records: int) -> None:
         if time.monotonic() - self._at >= REPORT_EVERY_S:
             self._at = time.monotonic()
-            self._say(f"{topic}: {records:,} records read")
+            self._say(f"{topic}: {counted(records, 'records')} read")

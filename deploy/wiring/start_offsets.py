@@ -9,6 +9,7 @@ from aiokafka.errors import KafkaError
 from msgspec import Struct
 
 from deploy.settings import Settings
+from schemas.counts import counted
 from schemas.errors import Retryable
 from sinks.postgres.connection import Pool
 from sinks.windows.start_offsets import Offsets, Skipped, StartOffsets
@@ -78,7 +79,7 @@ def log_skipped(skipped: Offsets, group: str) -> None:
 def remedy(skipped: Skipped) -> str:
     """The skipped records, and how to read them after all."""
     return (
-        f"{skipped.group} skips about {skipped.records} records that were in {skipped.topic} before its first start "
+        f"{skipped.group} skips about {counted(skipped.records, 'records')} written to {skipped.topic} before its first start "
         "(MEMSTREAM_START_FROM=now). To have them read, stop the workers and reset the group's offsets of the topic: "
         f"kafka-consumer-groups.sh --bootstrap-server BROKERS --group {skipped.group} --topic {skipped.topic} "
         "--reset-offsets --to-earliest --execute. Token windows ignore messages older than what they have seen of a "

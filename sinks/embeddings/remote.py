@@ -6,6 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Rejected
 from sinks.embeddings.endpoint import Endpoint, TooLarge
 from sinks.embeddings.port import unit_rows
@@ -97,7 +98,7 @@ async def request_rows(
     def read(answer: object) -> list[Row]:
         rows = dialect.rows(answer)
         if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            raise ValueError(f"{counted(len(rows), 'vectors')} for {counted(len(texts), 'texts')}")
         return rows
 
     return await endpoint.post(dialect.path, dialect.request_body(model, texts, dimension), read)

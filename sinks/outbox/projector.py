@@ -9,6 +9,7 @@ import asyncpg
 from opentelemetry.trace import SpanKind
 
 from schemas.codec import encode
+from schemas.counts import counted
 from schemas.errors import Rejected, Retryable
 from schemas.kafka.dead_letters import letter_without_source
 from schemas.kafka.records import Outgoing, Publisher
@@ -80,7 +81,7 @@ class Projector:
                 failures.append(exc)
         if failures:
             raise Retryable(
-                f"{len(failures)} of {len(rows)} namespaces could not be projected: {failures[0]}"
+                f"{len(failures)} of {counted(len(rows), 'namespaces')} could not be projected: {failures[0]}"
             ) from failures[0]
         return projected
 

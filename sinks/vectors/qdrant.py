@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
+from schemas.counts import counted
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.retrieval.searches import LIVE, Filters
 from sinks.vectors.port import Neighbour, Point, PointsRefused, Vector
@@ -218,7 +219,7 @@ class Vectors:
                     raise
                 # Also the status for vectors of another dimension, which is not the points' fault.
                 await self._require_complete()
-                raise PointsRefused(f"Qdrant refuses {len(structs)} points", str(exc)) from exc
+                raise PointsRefused(f"Qdrant refuses {counted(len(structs), 'points')}", str(exc)) from exc
 
     async def delete(self, memory_ids: Collection[str]) -> None:
         if not memory_ids:
@@ -230,7 +231,7 @@ class Vectors:
             except UnexpectedResponse as exc:
                 if exc.status_code not in WRONG:
                     raise
-                raise PointsRefused(f"Qdrant refuses to delete {len(memory_ids)} points", str(exc)) from exc
+                raise PointsRefused(f"Qdrant refuses to delete {counted(len(memory_ids), 'points')}", str(exc)) from exc
 
     async def count(self, namespace: str | None = None) -> int:
         condition = None if namespace is None else models.Filter(must=[any_of("namespace", (namespace,))])

@@ -10,6 +10,7 @@ from faust.types import TP
 from msgspec import structs
 
 from schemas import codec
+from schemas.counts import counted
 from schemas.errors import Retryable
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
@@ -119,9 +120,9 @@ class StageApp(faust.App):
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             log.warning(
-                "%s: %d records are unfinished after %g s and will be delivered again",
+                "%s: %s unfinished after %g s, to be delivered again",
                 self.conf.id,
-                self._under_way(),
+                counted(self._under_way(), "records"),
                 bound_s,
             )
 

@@ -9,6 +9,7 @@ from aiokafka.errors import KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, ConsumerMessage
 
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Retryable
 from streams.delivery import cancellation
 from streams.delivery.batch import Batch
@@ -54,7 +55,7 @@ class FencedConsumer(driver.Consumer):
         self._committed_offset.update(committed)
         epoch = self.fence.open()
         self.counters.epochs += 1
-        log.info("%s: epoch %d begins with %d partitions", self.app.conf.id, epoch, len(starts))
+        log.info("%s: epoch %d begins with %s", self.app.conf.id, epoch, counted(len(starts), "partitions"))
         return True
 
     async def end_epoch(self, bound_s: float) -> None:
@@ -170,7 +171,7 @@ class FencedConsumer(driver.Consumer):
         try:
             self._fetched_ends = await self._thread.ends(tps)
         except KafkaError as exc:
-            raise Retryable(f"cannot read the end offsets of {len(tps)} partitions: {exc!r}") from exc
+            raise Retryable(f"cannot read the end offsets of {counted(len(tps), 'partitions')}: {exc!r}") from exc
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""

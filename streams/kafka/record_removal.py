@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import KafkaError
 
+from schemas.counts import counted
 from schemas.errors import Retryable
 
 log = logging.getLogger(__name__)
@@ -106,7 +107,7 @@ async def remove_span(
             sent.clear()
     await asyncio.gather(*sent)
     await admin.delete_records({span.tp: RecordsToDelete(before_offset=span.end)})
-    log.info("%s[%d]: removed %d records", topic, number, len(removed))
+    log.info("%s[%d]: removed %s", topic, number, counted(len(removed), "records"))
     return len(removed)
 
 

@@ -9,6 +9,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 from msgspec import Struct
 
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics as names
 
@@ -222,7 +223,7 @@ def problems(specs: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:
             problems_found.append(f"topic {spec.name} is missing: run `memstream topics create`")
         elif spec.counted and count != spec.partitions:
             problems_found.append(
-                f"topic {spec.name} has {count} partitions, the settings say {spec.partitions}: "
+                f"topic {spec.name} has {counted(count, 'partitions')}, the settings say {spec.partitions}: "
                 "set the partition settings to what the cluster has"
             )
     return problems_found

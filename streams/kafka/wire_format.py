@@ -28,6 +28,7 @@ from google.protobuf import (
 from msgspec import Struct
 
 from schemas import codec
+from schemas.counts import counted
 from schemas.errors import MemstreamError, Rejected
 
 MAGIC = b"\0"
@@ -140,7 +141,7 @@ def avro(schema: RegisteredSchema) -> Decode:
         rest = io.BytesIO(payload)
         found = fastavro.schemaless_reader(rest, parsed, None)
         if left := len(rest.read()):
-            raise ValueError(f"{left} bytes are left over")
+            raise ValueError(f"{counted(left, 'bytes')} left over")
         return codec.encode(without_nulls(found))
 
     return decode

@@ -16,6 +16,7 @@ from agents.models.batches import BatchNotFound, ListedBatch, ModelBatches, Subm
 from agents.models.local_only import require_local
 from agents.models.prompts.questions import Question
 from agents.stage.leases import StillHeld
+from schemas.counts import counted
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import PolicySelector
@@ -82,9 +83,9 @@ class BatchSubmission:
             raise
         else:
             log.info(
-                "batch %s of %d requests is submitted, its id at the provider: %s",
+                "batch %s of %s is submitted, its id at the provider: %s",
                 batch.batch_key,
-                len(questions),
+                counted(len(questions), "requests"),
                 provider_id,
             )
             await self._batches.submitted(batch.batch_key, owner, provider_id, self._first_look_s)

@@ -26,6 +26,7 @@ from agents.models.port import Answer, Context, Usage
 from agents.models.prompts.questions import Question
 from agents.privacy.scrub import scrub
 from schemas.budgets.usage import Outcome
+from schemas.counts import counted
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
@@ -88,6 +89,7 @@ class ClaudeBatches:
             raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
         # No retries: the SDK would repeat a submission that may have been accepted, and two batches would be billed.
         client = self._client.with_options(max_retries=0, timeout=SUBMIT_TIMEOUT_S)
+        sent = f"a batch of {counted(len(questions), 'requests')}"
         try:
             batch = await client.messages.batches.create(
                 requests=[self._request(name, question) for name, question in questions.items()]
@@ -95,13 +97,13 @@ class ClaudeBatches:
         except anthropic.APIStatusError as exc:
             if exc.status_code < 500:
                 raise translated(exc, self._model) from exc
-            raise SubmissionUnknown(f"a batch of {len(questions)} requests may have been accepted", str(exc)) from exc
+            raise SubmissionUnknown(f"{sent} may have been accepted", str(exc)) from exc
         except (anthropic.APIError, ValueError) as exc:
-            raise SubmissionUnknown(f"a batch of {len(questions)} requests may have been accepted", str(exc)) from exc
+            raise SubmissionUnknown(f"{sent} may have been accepted", str(exc)) from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, self._model) from exc
         if not isinstance(batch, MessageBatch) or not isinstance(batch.id, str):
-            raise SubmissionUnknown(f"the response to a batch of {len(questions)} requests is not a batch")
+            raise SubmissionUnknown(f"the response to {sent} is not a batch")
         return batch.id
 
     def _request(self, name: str, question: Question[Any]) -> Request:

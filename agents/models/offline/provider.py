@@ -40,6 +40,7 @@ from agents.models.port import (
     Summary,
 )
 from agents.models.prompts import compaction, rating, shortening
+from schemas.counts import counted
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
@@ -109,7 +110,9 @@ class OfflineProvider:
         try:
             return dict(zip(numbered, await scores_of(self._classifier, with_previous), strict=True))
         except Exception:
-            log.exception("classifying the sentences of %d messages failed: the rules alone read them", len(numbered))
+            log.exception(
+                "classifying the sentences of %s failed: the rules alone read them", counted(len(numbered), "messages")
+            )
             return {}
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:

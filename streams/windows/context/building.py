@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct, structs
 
 from schemas.conversations.windows import Gap
+from schemas.counts import counted
 from schemas.errors import Rejected
 from streams.windows.context import gaps as gaps_
 from streams.windows.pruning.decision import Decision, combine
@@ -94,7 +95,8 @@ def _validate(entries: Sequence[MessageTraits | Gap], tokens: int, budget: Budge
     raise Rejected(
         "context_too_small",
         f"what is never pruned takes {budget.billed(tokens)} tokens: system prompt {budget.billed(system)}, "
-        f"{max(0, len(content) - 1)} protected messages {budget.billed(history)}, current message {budget.billed(last)}, "
-        f"markers {budget.billed(markers)}; a context may hold {budget.max_tokens} of the model's {budget.size}. "
+        f"{counted(max(0, len(content) - 1), 'protected messages')} {budget.billed(history)}, "
+        f"current message {budget.billed(last)}, markers {budget.billed(markers)}; "
+        f"a context may hold {budget.max_tokens} of the model's {budget.size}. "
         f"Raise max_tokens, {fewer}or choose a model with a larger context",
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.conversations.window_settings import Strategy, WindowSettings
 from schemas.conversations.windows import Gap, LastPrune, Statistics
+from schemas.counts import counted
 from streams.windows.context.tally import Tally
 from streams.windows.tokens.accounting import Budget
 from streams.windows.traits import MessageTraits
@@ -65,4 +66,4 @@ def headline(found: Statistics, now: float) -> str:
     if found.last_prune is not None:
         minutes = max(0, round((now - found.last_prune.at) / 60))
         pruned = f" ({found.last_prune.removed} pruned {minutes} min ago)"
-    return f"{found.messages_in_context} messages{pruned}, {found.percent_used}% of the context used"
+    return f"{counted(found.messages_in_context, 'messages')}{pruned}, {found.percent_used}% of the context used"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from schemas import codec
 from schemas.conversations.adjustments import Adjustments
+from schemas.counts import counted
 from streams.windows.context import gaps
 from streams.windows.entry import Entry
 from streams.windows.rows.chunks import Chunks
@@ -77,7 +78,9 @@ def load(conversation_id: str, read: Read) -> Window | None:
         entries += there
     window = Window(head, sorted(entries, key=_position), removals, chunks, adjustments_of(conversation_id, read))
     if len(window.history.in_context) != head.tally.account.total_messages:
-        raise RuntimeError(f"rows of the window of {conversation_id!r} are missing: {len(entries)} messages for {head}")
+        raise RuntimeError(
+            f"rows of the window of {conversation_id!r} are missing: {counted(len(entries), 'messages')} for {head}"
+        )
     return window
 
 

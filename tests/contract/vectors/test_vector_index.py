@@ -246,7 +246,7 @@ async def test_malformed_points_and_ids_raise_points_refused_and_change_nothing(
     vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
     await vectors.ensure_collection()
     try:
-        with pytest.raises(PointsRefused, match="Qdrant refuses 1 points"):
+        with pytest.raises(PointsRefused, match=r"Qdrant refuses 1 point\b"):
             await vectors.upsert([point(vector=np.ones(DIMENSION - 1, np.float32))])
         await vectors.upsert([good := point()])
         assert await vectors.count() == 1, good

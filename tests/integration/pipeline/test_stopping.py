@@ -72,7 +72,7 @@ async def test_a_call_not_finished_before_the_stop_timeout_is_left_to_the_next_w
 
         await eventually(model_was_called, "the model is asked")
         assert await worker.stop() == 0
-        assert "1 records are unfinished after 1 s" in deployment.logs()
+        assert "1 record unfinished after 1 s" in deployment.logs()
         assert await deployment.records(topics.CANDIDATES) == []
         assert (await deployment.lags())["extraction"] > 0
 

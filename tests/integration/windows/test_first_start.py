@@ -59,7 +59,7 @@ async def test_a_first_start_counts_logs_and_reports_skipped_older_records_with_
     origins = await start_offsets("archive", settings, database)
     assert (origins[topic, 0], origins[topic, 1]) == (3, 2), "of a topic all partitions begin alike"
     group = settings.topics().group("archive")
-    assert f"{group} skips about 5 records that were in {topic} before its first start" in caplog.text
+    assert f"{group} skips about 5 records written to {topic} before its first start" in caplog.text
     skipped = await skipped_records(settings)
     assert "5 records" in skipped and f"--group {group} --topic {topic} --reset-offsets --to-earliest" in skipped
     assert "Token windows ignore messages older than what they have seen" in skipped and "`memstream replay`" in skipped

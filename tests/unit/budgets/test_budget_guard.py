@@ -187,7 +187,7 @@ async def test_a_failed_booking_does_not_fail_the_call_and_is_retried_exactly_on
         tab.append(bill(300))
         ledger.failures.extend([Retryable("postgres away"), Retryable("postgres away")])
     assert "trying again later" in caplog.text
-    with pytest.raises(Retryable, match="1 records"):
+    with pytest.raises(Retryable, match="1 record of model calls"):
         await one.book()
     await one.book()
     await one.book()

@@ -1,25 +1,11 @@
-"""Tables and numbers in the output of the command line."""
+"""Tables in the output of the command line."""
 
 import pytest
 
 from deploy.cli import terminal
-from deploy.cli.terminal import counted, show_table
+from deploy.cli.terminal import show_table
 
 MEMORY = "521e3de6-243e-571e-8c5d-b2e54fa114a3"
-
-
-@pytest.mark.parametrize(
-    ("number", "plural", "said"),
-    [
-        (1, "messages", "1 message"),
-        (1, "memories", "1 memory"),
-        (1, "new passages", "1 new passage"),
-        (0, "messages", "0 messages"),
-        (1_234, "memories", "1,234 memories"),
-    ],
-)
-def test_a_number_agrees_with_its_noun(number: int, plural: str, said: str):
-    assert counted(number, plural) == said
 
 
 @pytest.mark.parametrize("ids", [[MEMORY], [f"{MEMORY}\n{MEMORY}", "m1"]], ids=["one", "several in a cell"])

@@ -66,7 +66,7 @@ async def test_finish_returns_at_its_time_limit_and_logs_the_unfinished_records(
     with caplog.at_level(logging.WARNING):
         await stage(2).finish(10.0)
     assert asyncio.get_running_loop().time() - began == pytest.approx(10.0)
-    assert "stub: 2 records are unfinished after 10 s" in caplog.text
+    assert "stub: 2 records unfinished after 10 s" in caplog.text
 
 
 async def test_finish_returns_for_a_stage_that_never_started():

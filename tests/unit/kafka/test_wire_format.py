@@ -139,7 +139,7 @@ async def test_an_undecodable_value_is_kept_unchanged_with_the_reason(theirs: An
         b"\0\0\0\3\xe7{}": ("unknown_schema", "does not know schema 999"),
         b"\0\0": ("undecodable", "ends before the number of the schema"),
         right[:9]: ("undecodable", "does not match schema 1"),
-        right + b"more": ("undecodable", "4 bytes are left over"),
+        right + b"more": ("undecodable", "4 bytes left over"),
     }
     read = await WireFormat(registry).read([*cases, right])
     assert read[:-1] == list(cases)

@@ -59,5 +59,5 @@ async def test_the_log_tells_of_late_messages_that_are_not_indexed(
     )
     await agent.handle(batch(fence, topics.MESSAGES, [record(topics.MESSAGES, 0, codec.encode(MESSAGE))]))
     assert len(stored.indexed) == indexed
-    assert ("1 messages older than their retention" in caplog.text) == (not indexed)
+    assert ("not indexed: 1 message older than their retention" in caplog.text) == (not indexed)
     assert ("run `memstream backfill`" in caplog.text) == (not indexed)

@@ -12,6 +12,7 @@ from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Compaction
 from agents.models.prompts.compaction import MAX_SHOWN
+from schemas.counts import counted
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.vectors.port import Vector
@@ -37,7 +38,7 @@ class NeedsPlan(NeedsInput):
     be removed, in their new state, oldest first."""
 
     def __init__(self, free: Sequence[Memory], surplus: int) -> None:
-        super().__init__(f"{surplus} live memories too many")
+        super().__init__(f"{counted(surplus, 'live memories')} too many")
         self.free = tuple(free)
         self.surplus = surplus
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from agents.curation.rules.commands.limits import NeedsInput, PlannedStep
 from agents.models.port import Verdict
+from schemas.counts import counted
 from schemas.extraction.candidates import Candidate
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
@@ -43,7 +44,7 @@ class NeedsVectors(NeedsInput):
     """Texts have no vectors yet."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        super().__init__(f"{len(texts)} texts are not embedded yet")
+        super().__init__(f"{counted(len(texts), 'texts')} to be embedded")
         self.texts = tuple(texts)
 
 
@@ -51,7 +52,7 @@ class NeedsImportances(NeedsInput):
     """New candidates have no importance."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        super().__init__(f"{len(candidates)} candidates without an importance")
+        super().__init__(f"{counted(len(candidates), 'candidates')} without an importance")
         self.candidates = tuple(candidates)
 
 
@@ -59,7 +60,9 @@ class NeedsVerdicts(NeedsInput):
     """A model should compare candidates with nearby memories."""
 
     def __init__(self, candidates: Sequence[Candidate], memories: Sequence[Memory]) -> None:
-        super().__init__(f"{len(candidates)} candidates to be compared with {len(memories)} memories")
+        super().__init__(
+            f"{counted(len(candidates), 'candidates')} to be compared with {counted(len(memories), 'memories')}"
+        )
         self.candidates = tuple(candidates)
         self.memories = tuple(memories)
 
@@ -68,7 +71,7 @@ class NeedsRelations(NeedsInput):
     """Candidates should be compared with nearby memories."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        super().__init__(f"{len(pairs)} pairs of statements to be compared")
+        super().__init__(f"{counted(len(pairs), 'pairs')} of statements to be compared")
         self.pairs = tuple(pairs)
 
 

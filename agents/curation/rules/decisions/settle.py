@@ -33,6 +33,7 @@ from agents.curation.rules.ledger.outcomes import Ruling
 from agents.curation.rules.ledger.scored import Scored
 from agents.models.port import Verdict
 from schemas import ids
+from schemas.counts import counted
 from schemas.policies.policies import Policy
 
 MAX_NEAREST: Final = 48  # memories that the rules compare with a candidate, those of its own part included
@@ -109,7 +110,7 @@ def within_limit(decision: Decision, incoming: IncomingCandidate, policy: Policy
     if incoming.may_create or not (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         return decision
     if note is None:
-        return Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+        return Drop(f"a conversation makes at most {counted(policy.max_per_conversation, 'memories')}")
     return Rewrite(note, "the conversation went on")
 
 

@@ -5,6 +5,7 @@ from math import log2
 from agents.models.offline.rules.importance.importance_words import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
 from agents.models.port import Subject
 from agents.models.prompts.rating import Scored
+from schemas.counts import counted
 from schemas.extraction import importance
 
 # The importance of a kind without other information, as a fraction.
@@ -48,7 +49,7 @@ def rated(subject: Subject) -> Scored:
         fraction = max(fraction, VITAL_LEAST)
     reasons = [f"kind {subject.kind}", *dict.fromkeys(why for _, why in found)]
     if subject.references:
-        reasons.append(f"came up {subject.references} times")
+        reasons.append(f"came up {counted(subject.references, 'times')}")
     return Scored(points=importance.points(min(max(fraction, 0.0), MAX_IMPORTANCE)), reason=", ".join(reasons))
 
 
