@@ -16,7 +16,7 @@ from schemas.kafka.dead_letters import letter_without_source
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.passages.store import Piece
+from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassagePoint
 from sinks.vectors.port import PointsRefused
 from streams.delivery.batch import Batch
@@ -112,21 +112,27 @@ class PassageAgent:
 
 
 class RefusedPassages:
-    """Writes a dead letter, without text, for each passage that Qdrant or the embedder refuses. The passage stays in PostgreSQL,
-    and search finds it by words alone."""
+    """Writes a dead letter for each passage that Qdrant or the embedder refuses. Its value has the ids of the message, by which
+    an erasure finds it, and no text. The passage stays in PostgreSQL, and search finds it by words alone."""
 
     def __init__(self, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._publisher = publisher
         self._clock = clock
 
-    async def publish(self, point: PassagePoint, refused: PointsRefused) -> None:
-        await self._publish(point.passage_id, Rejected("refused", str(refused)))
+    async def publish(self, passage: PassagePoint, refused: PointsRefused) -> None:
+        await self._publish(passage, "refused", f"{named(passage)}: {refused}")
 
     async def publish_rejected(self, piece: Piece) -> None:
         """The embedder's answer may quote the text, so the log alone has it."""
-        detail = f"the embedder rejects passage {piece.piece} of message {piece.archived.message.message_id}"
-        await self._publish(piece.passage_id, Rejected("unembeddable", detail))
+        passage = point(piece)
+        await self._publish(passage, "unembeddable", f"{named(passage)}: the embedder rejects the text")
 
-    async def _publish(self, passage_id: str, rejected: Rejected) -> None:
-        letter = letter_without_source(passage_id.encode(), STAGE, "vectors", rejected, self._clock())
+    async def _publish(self, passage: PassagePoint, reason: str, detail: str) -> None:
+        key, rejected = passage.passage_id.encode(), Rejected(reason, detail)
+        ids = {name: getattr(passage, name) for name in ("namespace", "conversation_id", "message_id")}
+        letter = letter_without_source(key, STAGE, "vectors", rejected, self._clock(), codec.encode(ids))
         await self._publisher.publish([letter])
+
+
+def named(passage: PassagePoint) -> str:
+    return f"a passage of message {passage.message_id} in conversation {passage.conversation_id}"

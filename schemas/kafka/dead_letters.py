@@ -45,8 +45,8 @@ def letter_headers(
 
 
 def letter_without_source(
-    key: bytes | None, stage: str, destination: str, rejected: Rejected, at: datetime
+    key: bytes | None, stage: str, destination: str, rejected: Rejected, at: datetime, value: bytes = b""
 ) -> Outgoing:
-    """The dead letter, without a value, of what could not be written to `destination`: a topic, or `vectors`."""
+    """The dead letter of what could not be written to `destination`: a topic, or `vectors`."""
     headers = letter_headers(stage, rejected, at, SourcePosition(topic=destination))
-    return Outgoing(topic=topics.DEAD_LETTERS, key=key, value=b"", headers=headers)
+    return Outgoing(topic=topics.DEAD_LETTERS, key=key, value=value, headers=headers)

@@ -230,6 +230,7 @@ def point(piece: Piece) -> PassagePoint:
         passage_id=piece.passage_id,
         namespace=piece.namespace,
         conversation_id=storable(message.conversation_id),
+        message_id=storable(message.message_id),
         speaker=storable(piece.speaker),
         said_at=message.timestamp,
         vector=piece.vector,

@@ -22,11 +22,12 @@ SUFFIX = "-passages"  # appended to the name of the memories' collection
 
 
 class PassagePoint(NamedTuple):
-    """A passage's vector, and the payload that searches filter by."""
+    """A passage's vector, the payload that searches filter by, and its message."""
 
     passage_id: str
     namespace: str
     conversation_id: str
+    message_id: str
     speaker: str
     said_at: datetime
     vector: Vector

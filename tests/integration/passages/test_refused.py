@@ -5,14 +5,19 @@ from typing import Any
 
 import pytest
 
+from agents.erasure.dead_letters import is_covered
 from agents.passages.agent import RefusedPassages
+from schemas.conversations.messages import Message
+from schemas.erasure.erasures import Erasure
 from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from sinks.passages.vectors import PassagePoint
 from tests.builders.slices import MONDAY
 from tests.fakes.embedder import FakeEmbedder, PickyEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
 from tests.json_schema import violations
+from tests.unit.dead_letters.test_reader import record_of
 
 
 class BrokenEmbedder(FakeEmbedder):
@@ -37,19 +42,32 @@ def sent(said: Said, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+def assert_names_its_message(letter: Outgoing, message: Message) -> None:
+    """The letter names the message to people, and to an erasure of the conversation or of the namespace."""
+    headers = {name: value.decode() for name, value in letter.headers}
+    said = f"a passage of message {message.message_id} in conversation {message.conversation_id}: "
+    assert headers["memstream-detail"].startswith(said)
+    conversation = {"kind": "conversation", "conversation_id": message.conversation_id}
+    for subject in (conversation, {"kind": "namespace", "namespace": "kitchen/ada"}):
+        erasure = Erasure(erasure_id="e", at=MONDAY, actor="ada", positions={}, **subject)  # type: ignore[arg-type]
+        assert is_covered(record_of(letter), erasure, (), ())
+
+
 async def test_a_passage_rejected_by_qdrant_becomes_a_dead_letter_and_is_still_found_by_words(
     said: Said, sent: list[int]
 ) -> None:
     publisher = FakePublisher()
     said.vectors.on_refused = RefusedPassages(publisher, lambda: MONDAY).publish
     said.indexer._embedder = BrokenEmbedder()
-    assert await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird"))) == 3
+    messages = [said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")]
+    assert await said.said(*messages) == 3
     assert sent == [3, 1, 1, 1]
     (refused,) = await said.rows() - await said.points()
     (letter,) = publisher.on(topics.DEAD_LETTERS)
     headers = {name: value.decode() for name, value in letter.headers}
     assert violations(headers, "dead-letter-headers") == []
-    assert (letter.key, letter.value) == (refused.encode(), b"")
+    assert letter.key == refused.encode()
+    assert_names_its_message(letter, messages[1].message)
     assert (headers["memstream-reason"], headers["memstream-stage"]) == ("refused", "passages")
     assert "The cat eats plums." in await said.found("cat plums")
 
@@ -102,7 +120,8 @@ async def test_a_message_that_the_embedder_rejects_becomes_a_dead_letter_and_is_
     (letter,) = publisher.on(topics.DEAD_LETTERS)
     headers = {name: value.decode() for name, value in letter.headers}
     assert violations(headers, "dead-letter-headers") == []
-    assert (letter.key, letter.value) == (rejected.encode(), b"")
+    assert letter.key == rejected.encode()
+    assert_names_its_message(letter, messages[1].message)
     assert (headers["memstream-reason"], headers["memstream-stage"]) == ("unembeddable", "passages")
     assert "plums" not in headers["memstream-detail"]
     assert "The cat eats plums." in await said.found("cat plums")

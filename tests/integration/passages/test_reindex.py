@@ -44,7 +44,7 @@ async def test_only_missing_points_are_written_and_unknown_ones_removed(said: Sa
     await said.vectors.delete([lost])
     (vector,) = await FakeEmbedder().embed(["stray"])
     await said.vectors.write(
-        [PassagePoint("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "kitchen/ada", "c1", "ada", MONDAY, vector)]
+        [PassagePoint("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "kitchen/ada", "c1", "c1-9", "ada", MONDAY, vector)]
     )
     assert await said.reindexed() == PassagesReindexed(written=1, removed=1, replaced=0)
     assert await said.rows() == await said.points()
