@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec import structs
 
-from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import RequestOutcomes
-from agents.extraction.parked_requests import ParkedRequestAgent
+from deploy.metrics.meters import Meters
+from deploy.settings import load
+from deploy.wiring import model_stages
 from schemas import codec
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
@@ -19,10 +21,13 @@ from schemas.policies.policies import Policies, Policy
 from sinks.extraction.answers import Extractions, Held
 from sinks.extraction.parked import Parking
 from sinks.postgres.connection import Pool, connect
+from sinks.vectors.port import Neighbour
 from tests.builders.slices import slice_of
 from tests.deployment import eventually
+from tests.fakes.app import StubApp
 from tests.fakes.batches import record
-from tests.fakes.provider import FakeProvider, FakeRelated
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher
 
 LEASE_S = 1.0
@@ -48,11 +53,11 @@ class HeldProvider(FakeProvider):
         return await super()._text(request)
 
 
-@pytest.fixture
-async def leases(dsn: str) -> AsyncIterator[Pool]:
-    pool = await connect(dsn, max_size=1)
-    yield pool
-    await pool.close()
+class NoMemories:
+    """A vector index without memories."""
+
+    async def search(self, *_: object, **__: object) -> list[Neighbour]:
+        return []
 
 
 @pytest.fixture
@@ -63,34 +68,56 @@ async def elsewhere(dsn: str) -> AsyncIterator[Pool]:
     await pool.close()
 
 
+async def wired_stage(dsn: str, pool: Pool, provider: FakeProvider, resources: AsyncExitStack) -> dict[str, Any]:
+    """The periodic tasks of an extraction stage as a worker wires it, by name."""
+    tasks: dict[str, Any] = {}
+    app: Any = StubApp()
+    app.beside = []
+
+    async def add(_: str, handle: Any) -> None:
+        handle(app)
+
+    wiring: Any = SimpleNamespace(
+        settings=load(_env_file=None, postgres_dsn=dsn),
+        worker="one",
+        pool=pool,
+        publisher=FakePublisher(),
+        policies=Policies((Policy(name="p"),)),
+        meters=Meters(),
+        resources=resources,
+        periodic_tasks=SimpleNamespace(add=lambda name, _, task: tasks.__setitem__(name, task)),
+        add=add,
+    )
+    vectors: Any = NoMemories()
+    await model_stages.add_extraction(wiring, provider, FakeEmbedder(), vectors)
+    return tasks
+
+
 async def test_a_model_call_keeps_its_leases_while_every_connection_of_the_stage_is_taken(
-    pool: Pool, leases: Pool, elsewhere: Pool, monkeypatch: pytest.MonkeyPatch
+    dsn: str, pool: Pool, elsewhere: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("extractor", "parked_requests"):
         monkeypatch.setattr(f"agents.extraction.{module}.LEASE_S", LEASE_S)
-    provider, extractions = HeldProvider(), Extractions(pool, leases)
-    extractor = Extractor(extractions, provider, FakeRelated(), FakePublisher(), Policies((Policy(name="p"),)), now)
-    outcomes = RequestOutcomes(extractions, FakePublisher(), now, extractor.without_erased)
-    agent = ParkedRequestAgent(Parking(leases), extractor, outcomes, "one", {"live": 1})
+    provider = HeldProvider()
     await Parking(pool).park(
         record(topics.REQUESTS, 0, codec.encode(REQUEST), key=b"c"), REQUEST, Deferred(now(), "budget"), 60.0
     )
-    await agent.tick()
-    await provider.asked.wait()
+    async with AsyncExitStack() as resources:
+        tasks = await wired_stage(dsn, pool, provider, resources)
+        await tasks["parked requests"]()
+        await asyncio.wait_for(provider.asked.wait(), 60.0)
 
-    async with AsyncExitStack() as busy:
-        for _ in range(pool.get_max_size()):
-            await busy.enter_async_context(pool.acquire())
-        at = await elsewhere.fetchval("SELECT clock_timestamp()")
-        for table in ("parked", "extractions"):
-            await eventually(
-                lambda each=table: elsewhere.fetchval(RENEWED_A_LEASE_LATER.format(each), at), f"{table} is renewed"
-            )
-        assert isinstance(await Extractions(elsewhere).lease(REQUEST, "two", LEASE_S), Held)
-        assert await Parking(elsewhere).claim("live", 1, "two", LEASE_S) == []
+        async with AsyncExitStack() as busy:
+            for _ in range(pool.get_max_size()):
+                await busy.enter_async_context(pool.acquire())
+            at = await elsewhere.fetchval("SELECT clock_timestamp()")
+            for table in ("parked", "extractions"):
+                await eventually(
+                    lambda each=table: elsewhere.fetchval(RENEWED_A_LEASE_LATER.format(each), at), f"{table} is renewed"
+                )
+            assert isinstance(await Extractions(elsewhere).lease(REQUEST, "two", LEASE_S), Held)
+            assert await Parking(elsewhere).claim("live", 1, "two", LEASE_S) == []
 
-    provider.release.set()
-    await eventually(lambda: elsewhere.fetchval(ANSWERED), "the answer is stored")
-    assert provider.call_counts == {REQUEST.request_id: 1}
-    await agent.close()
-    await extractor.close()
+        provider.release.set()
+        await eventually(lambda: elsewhere.fetchval(ANSWERED), "the answer is stored")
+        assert provider.call_counts == {REQUEST.request_id: 1}
