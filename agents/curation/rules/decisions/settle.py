@@ -110,7 +110,7 @@ def within_limit(decision: Decision, incoming: IncomingCandidate, policy: Policy
     if incoming.may_create or not (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         return decision
     if note is None:
-        return Drop(f"a conversation makes at most {counted(policy.max_per_conversation, 'memories')}")
+        return Drop(f"a conversation makes at most {counted(policy.max_per_conversation or 0, 'memories')}")
     return Rewrite(note, "the conversation went on")
 
 
