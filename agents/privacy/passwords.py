@@ -13,6 +13,13 @@ NAMES = (
     r"|(?<=[a-z])(?-i:Pass|Pwd)|(?:wpa[23]?|wi-?fi|wlan|network)[ -]?key"
     r"|(?<![^\W_])(?:pwd?|psw|psk|pass|mdp|clave|senha|has[łl]o|heslo|şifre(?:m|si)?|parola(?:m)?))(?![A-Za-zÀ-ɏЀ-ӿ])(?:[_-]?\d\b)?"
 )
+# Each match of NAMES has one of these in its casefolded text, which is much faster to search than the pattern is. None has a
+# letter that IGNORECASE takes for more characters than casefold does: i, and the Cyrillic о.
+NAME_WORDS = (
+    *("pass", "pw", "psw", "psk", "key", "kennwort", "wachtwoord", "contraseña", "lösenord", "adgangskode", "salasana"),
+    *("пар", "パスワード", "密码", "密碼", "口令", "비밀번호", "암호", "كلمة المرور"),
+    *("mdp", "clave", "senha", "hasło", "haslo", "heslo", "ş", "parola"),
+)
 OF = (
     r"(?:\s++(?:for|of|at|on|to|from|für|zum|zur|von|vom|du|de|del|de la|do|da|di|pour|от|для|к|voor|van|till|для)"
     r"(?:\s++(?!is\b|was\b)[\w@.'’-]{1,30}+){1,3}?)?"

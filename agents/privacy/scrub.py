@@ -13,6 +13,7 @@ from agents.privacy.passwords import (
     CERTAIN,
     CODE_FIRST,
     MADE_UP,
+    NAME_WORDS,
     NAMED,
     PAIR,
     PIN,
@@ -20,7 +21,7 @@ from agents.privacy.passwords import (
     is_password,
 )
 from agents.privacy.personal_data import PERSONAL
-from agents.privacy.secrets import ASSIGNED, HEX, PATH, PLAIN, SHAPES
+from agents.privacy.secrets import ASSIGNED, HEX, KEY_WORDS, PATH, PLAIN, SHAPES
 from schemas.policies.policies import PersonalKind, Privacy
 
 # 20 random base62 characters have about 4 bits per character; words, hosts and paths have less than 3.5. Values named API
@@ -61,10 +62,13 @@ def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
     text = replace_matches(text, SEED_PHRASE, "SECRET", found)
     text = replace_matches(text, CODE_FIRST, "PIN", found)
     text = PIN.sub(lambda match: replace_pin(match, found), text)
-    text = ASSIGNED.sub(lambda match: replace_assigned(match, found), text)
-    text = NAMED.sub(lambda match: replace_password(match, found), text)
-    for pattern in (AS_NAMED, PAIR):
-        text = pattern.sub(lambda match: replace_random(match, found), text)
+    folded = text.casefold()
+    if any(word in folded for word in KEY_WORDS):
+        text = ASSIGNED.sub(lambda match: replace_assigned(match, found), text)
+    if any(word in folded for word in NAME_WORDS):
+        text = NAMED.sub(lambda match: replace_password(match, found), text)
+        text = AS_NAMED.sub(lambda match: replace_random(match, found), text)
+    text = PAIR.sub(lambda match: replace_random(match, found), text)
     text = CARD.sub(lambda match: replace_card(match, found), text)
     for kind in (kind for kind in PERSONAL if kind in personal):
         for pattern in PERSONAL[kind]:
