@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from agents.models.answers.candidates import check
-from agents.models.answers.replies import Reply, checked_ratings
+from agents.models.answers.candidates import check_drafts
+from agents.models.answers.replies import ExtractionReply, checked_ratings
 from agents.models.answers.shared_answers import check_shared
-from agents.models.answers.summaries import estimated_tokens, fitted
+from agents.models.answers.summaries import estimated_tokens, fitted_summary
 from agents.models.billing import BudgetGuard, PricedWork, reserved_budget, shares
 from agents.models.calls.breaker import BreakerState
 from agents.models.calls.cost_bounds import Bounds
@@ -76,7 +76,7 @@ class ModelProvider:
         context = with_shown(context, request)
         exchange = await self._exchange(self.question(request, context))
         reply = exchange.reply
-        checked = check(reply.drafts, request, context, self._count_tokens)
+        checked = check_drafts(reply.drafts, request, context, self._count_tokens)
         return Answer(
             provider=self.name,
             model=exchange.model,
@@ -117,7 +117,7 @@ class ModelProvider:
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 
     def _fitted(self, text: str, policy: Policy) -> str:
-        return fitted(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
+        return fitted_summary(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         """Raises as the port says; `unreadable` is also the reason for a decision that breaks a rule twice."""
@@ -187,7 +187,7 @@ class ModelProvider:
         async with reserved_budget(self._budget_guard, self.work(question)) as tab:
             return await exchange(self._calls, question, self._meter, tab)
 
-    def question(self, request: ExtractionRequest, context: Context) -> Question[Reply]:
+    def question(self, request: ExtractionRequest, context: Context) -> Question[ExtractionReply]:
         """The question that `extract` asks."""
         return extraction_question(request, context, self._most_tokens, self._count_tokens)
 

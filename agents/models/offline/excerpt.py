@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from agents.models.answers.summaries import NOTHING_PERSONAL, fitted, split
+from agents.models.answers.summaries import DEFAULT_PRIVACY, fitted_summary, split_sentences
 from agents.models.dates.dates import local
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
@@ -36,20 +36,20 @@ class ScoredSentence(Struct, frozen=True):
 
 
 def excerpt(
-    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL
+    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY
 ) -> str:
     """The earlier summary and this slice's sentences; each gets at least half of the tokens if it needs them. Never raises."""
-    earlier = fitted(request.summary, most_tokens, count_tokens, privacy)
+    earlier = fitted_summary(request.summary, most_tokens, count_tokens, privacy)
     room = most_tokens - min(count_tokens(earlier), most_tokens // 2)
-    known = set(split(earlier))
+    known = set(split_sentences(earlier))
     chosen = best_sentences(
         [each for each in scored_sentences(request.messages) if each.text not in known], room, count_tokens
     )
-    latest = fitted(" ".join(chosen), room, count_tokens, privacy)
+    latest = fitted_summary(" ".join(chosen), room, count_tokens, privacy)
     if not latest:
         return earlier
-    earlier = fitted(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
-    return fitted(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
+    earlier = fitted_summary(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
+    return fitted_summary(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
 
 
 def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens: TokenCount) -> list[str]:
@@ -106,4 +106,4 @@ def statements(message: SliceMessage) -> Iterator[str]:
     if message.role not in ("user", "assistant") or is_injection(content):
         return
     for sentence in safe_sentences(content):
-        yield from (part for part in split(sentence) if len(part.encode(errors="surrogatepass")) >= MIN_BYTES)
+        yield from (part for part in split_sentences(sentence) if len(part.encode(errors="surrogatepass")) >= MIN_BYTES)

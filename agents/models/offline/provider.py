@@ -7,9 +7,9 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
-from agents.models.answers.speakers import about_user, display_names
+from agents.models.answers.speakers import display_names, with_user_for_name
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
@@ -94,7 +94,7 @@ class OfflineProvider:
             drafts += [*impersonal_drafts(request.messages, context.related), *experiences(request.messages)]
         if context.policy.note:
             drafts = note(drafts, request, names, context.policy.max_text_chars)
-        checked = check(drafts, request, context, self._count_tokens)
+        checked = check_drafts(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
     async def _scores(
@@ -201,7 +201,7 @@ def own_memories(
     user_id = request.speaker(message)
     fed = request.fed_by({user_id})
     return {
-        number: structs.replace(memory, text=about_user(memory.text, names.get(user_id, "")))
+        number: structs.replace(memory, text=with_user_for_name(memory.text, names.get(user_id, "")))
         for number, memory in numbered
         if memory.namespace in fed and all(source.user_id in (None, user_id) for source in memory.sources)
     }

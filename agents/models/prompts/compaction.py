@@ -9,7 +9,7 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.texts import UnusableText, new_text
+from agents.models.answers.texts import UnusableText, checked_text
 from agents.models.billing import Payer
 from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
@@ -136,7 +136,7 @@ def read(text: str, memories: Sequence[Memory], policy: Policy, count_tokens: To
 
 def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step:
     """The step of a decision. Raises UnusableText: `unknown_id`, `reason` for a missing one, `language`, `invented` for a
-    number that neither memory has, and as `new_text` does."""
+    number that neither memory has, and as `checked_text` does."""
     target = memory_of(decision.memory, memories)
     reason = storable(" ".join(decision.reason.split()), policy.privacy)[:REASON_CHARS]
     if not reason:
@@ -147,7 +147,7 @@ def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy,
     absorbed = memories[-1] if decision.absorbs is None else memory_of(decision.absorbs, memories)
     if absorbed is target:
         raise UnusableText("unknown_id")
-    text = new_text(decision.text or "", policy, count_tokens)
+    text = checked_text(decision.text or "", policy, count_tokens)
     both_texts = f"{target.text} {absorbed.text}"
     if is_unwanted_language(text, both_texts, policy):
         raise UnusableText("language")

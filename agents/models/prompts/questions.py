@@ -11,9 +11,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import orjson
 from msgspec import Struct, structs
 
-from agents.models.answers.candidates import check, has_wrong_language, valid_or_none
+from agents.models.answers.candidates import check_drafts, draft_or_none, has_wrong_language
 from agents.models.answers.drafts import Draft
-from agents.models.answers.replies import Reply, Unreadable, read_reply, read_summary
+from agents.models.answers.replies import ExtractionReply, UnreadableDraft, read_reply, read_summary
 from agents.models.answers.shared_answers import SEVERAL_CONVERSATIONS, check_shared
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.billing import Payer
@@ -101,7 +101,7 @@ def extraction_question(
     context: Context,
     most_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
-) -> Question[Reply]:
+) -> Question[ExtractionReply]:
     """A question whose reply has drafts and ratings as unchecked builtins. Shows at most about `most_tokens` of the slice."""
     return Question(
         purpose="extract",
@@ -126,7 +126,7 @@ def shared_question(
     context: Context,
     most_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
-) -> Question[Reply]:
+) -> Question[ExtractionReply]:
     """The same for slices of several conversations of one person and mode, under one policy."""
     single = extraction_question(requests[0], context, most_tokens, count_tokens)
     return structs.replace(
@@ -175,19 +175,21 @@ def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: in
     )
 
 
-def valid_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
+def valid_drafts(
+    text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount
+) -> ExtractionReply | None:
     """The reply; None if a second attempt may improve it: drafts of another shape, in another language, or too long."""
     reply = read_reply(text)
     if not reply.whole or not is_as_wanted(reply.drafts, context.policy):
         return None
-    if not REPAIRABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
+    if not REPAIRABLE.isdisjoint(check_drafts(reply.drafts, request, context, count_tokens).rejected):
         return None
     return reply
 
 
 def valid_shared_drafts(
     text: str, requests: Sequence[ExtractionRequest], context: Context, count_tokens: TokenCount
-) -> Reply | None:
+) -> ExtractionReply | None:
     """The same for an answer about several slices."""
     reply = read_reply(text)
     if not is_as_wanted(reply.drafts, context.policy):
@@ -202,7 +204,7 @@ def is_as_wanted(drafts: Sequence[object], policy: Policy) -> bool:
     are cut: a second attempt costs as much as the first."""
     if has_wrong_language(drafts, policy):
         return False
-    sound = (each for draft in drafts if (each := valid_or_none(draft)) is not None)
+    sound = (each for draft in drafts if (each := draft_or_none(draft)) is not None)
     return not any(is_constraint(each) and len(each.text.strip()) > policy.max_text_chars for each in sound)
 
 
@@ -210,10 +212,10 @@ def is_constraint(draft: Draft) -> bool:
     return CONSTRAINT in (tag.strip().lower() for tag in draft.tags) or (draft.importance or 0.0) >= HARD_IMPORTANCE
 
 
-def salvage_drafts(replies: Sequence[str]) -> Reply | None:
+def salvage_drafts(replies: Sequence[str]) -> ExtractionReply | None:
     """The drafts of the reply with the most drafts, the later one of equals; None for no drafts, as an empty list would lose
     the slice silently."""
     best = max((read_reply(text) for text in reversed(replies)), key=lambda reply: len(reply.drafts))
     if not best.drafts:
         return None
-    return best if best.whole else Reply((*best.drafts, Unreadable()), whole=False)
+    return best if best.whole else ExtractionReply((*best.drafts, UnreadableDraft()), whole=False)

@@ -8,7 +8,7 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.summaries import NOTHING_PERSONAL
+from agents.models.answers.summaries import DEFAULT_PRIVACY
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.billing import Payer
 from agents.models.port import Subject
@@ -81,7 +81,7 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
     )
 
 
-def read(text: str, privacy: Privacy = NOTHING_PERSONAL) -> Scored | None:
+def read(text: str, privacy: Privacy = DEFAULT_PRIVACY) -> Scored | None:
     """The rating of a reply; None for a reply of another shape, or points below 0."""
     try:
         return scored(msgspec.convert(orjson.loads(without_code_fence(text)), Scored), privacy)

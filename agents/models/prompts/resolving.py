@@ -10,7 +10,7 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import recover_objects, without_code_fence
-from agents.models.answers.texts import UnusableText, new_text
+from agents.models.answers.texts import UnusableText, checked_text
 from agents.models.answers.times import read_or_none
 from agents.models.billing import Payer
 from agents.models.dates.written import end_written
@@ -243,6 +243,6 @@ def all_verdicts(texts: Sequence[str]) -> str:
 def rewritten(text: str, policy: Policy, count_tokens: TokenCount) -> str | None:
     """The text if it may be stored."""
     try:
-        return new_text(text, policy, count_tokens)
+        return checked_text(text, policy, count_tokens)
     except UnusableText:
         return None

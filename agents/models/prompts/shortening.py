@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, new_text, truncated
+from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, checked_text, truncated
 from agents.models.billing import Payer
 from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
@@ -69,8 +69,8 @@ def read(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) ->
 
 def short(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str:
     """The checked text. Raises UnusableText: `language`, `invented` for a number that the full text does not have, and as
-    `new_text` does."""
-    line = new_text(text, policy, count_tokens)
+    `checked_text` does."""
+    line = checked_text(text, policy, count_tokens)
     if is_unwanted_language(line, full_text, policy):
         raise UnusableText("language")
     if numbers(line) - numbers(full_text):
