@@ -1,4 +1,4 @@
-"""Compaction: the question which memory to delete or merge, and the checks of the decision."""
+"""The question of compaction, whether to delete or to merge memories, and the checks of the decision."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from agents.models.billing import Payer
 from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
-from agents.models.prompts.transcript import lines
+from agents.models.prompts.transcript import json_lines
 from agents.privacy.scrub import sendable, storable
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
@@ -79,7 +79,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def memories_to_show(memories: Sequence[Memory], most: int = MAX_SHOWN) -> Sequence[Memory]:
-    """The memories for the prompt, in order: of more than `most` the newest one and the least important others."""
+    """The memories for the prompt, in order. If there are more than `most`: the newest one and the least important others."""
     if len(memories) <= most:
         return memories
     *others, newest = memories
@@ -99,7 +99,7 @@ def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCoun
                 None, (f"The text has at most {policy.max_text_chars} characters.", writing_rule(policy, "the text"))
             )
         ),
-        user_prompt=f"<memories>\n{lines(memory_data(memories, policy.privacy))}</memories>\nThe step, as JSON:",
+        user_prompt=f"<memories>\n{json_lines(memory_data(memories, policy.privacy))}</memories>\nThe step, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -157,6 +157,7 @@ def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy,
 
 
 def memory_of(number: int, memories: Sequence[Memory]) -> Memory:
+    """The memory with this number. Raises UnusableText `unknown_id`."""
     if not 1 <= number <= len(memories):
         raise UnusableText("unknown_id")
     return memories[number - 1]

@@ -14,9 +14,9 @@ from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
 from agents.models.answers.replies import read_reply
 from agents.models.answers.summaries import estimated_tokens, fitted_summary
-from agents.models.dates.dates import dates_in, event_time, local, with_dates
+from agents.models.dates.dates import dates_in, event_time, local, with_absolute_dates
 from agents.models.offline.excerpt import excerpt
-from agents.models.offline.findings import findings, findings_in, read
+from agents.models.offline.findings import findings, findings_in, parse
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -62,7 +62,7 @@ unhurried = settings(deadline=None, max_examples=200)
 
 def found_in(text: str) -> object:
     """By the rules of each language; wishes, secrets and sentences are the same for all of them, and are read once."""
-    once = read(said(text, language="en"))
+    once = parse(said(text, language="en"))
     each_language = (
         once._replace(message=structs.replace(once.message, language=code), rules=rules)
         for code, rules in LANGUAGE_RULES.items()
@@ -71,7 +71,7 @@ def found_in(text: str) -> object:
 
 
 def dated(text: str) -> object:
-    return [with_dates(text, dates_in(text, MONDAY, language), language) for language in LANGUAGE_RULES]
+    return [with_absolute_dates(text, dates_in(text, MONDAY, language), language) for language in LANGUAGE_RULES]
 
 
 def wished(text: str) -> object:

@@ -20,7 +20,7 @@ from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 from tests.builders.slices import BATCH, knowing, known, said, slice_of
 from tests.servers.messages import MessagesServer
-from tests.unit.models.calls.test_broken_off import Replying
+from tests.unit.models.calls.test_truncated_replies import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
 
 ENGLISH, GERMAN = Policy(name="english", one_language="en"), Policy(name="german", one_language="de-AT")

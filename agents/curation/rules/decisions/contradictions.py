@@ -19,7 +19,7 @@ from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
 from agents.models.answers.speakers import begins_with_user
-from agents.models.one_language import primary
+from agents.models.one_language import primary_subtag
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
@@ -241,7 +241,7 @@ def reason_to_ignore(
 def is_same_language(candidate: Candidate, memory: Memory) -> bool:
     """Whether both are in one language: with most models cosines across languages are not comparable."""
     if candidate.language and memory.language:
-        return primary(candidate.language) == primary(memory.language)
+        return primary_subtag(candidate.language) == primary_subtag(memory.language)
     return statement(candidate.text).understood and statement(memory.text).understood
 
 
