@@ -45,7 +45,7 @@ class LedgerBudgetGuard:
 
     async def reserve(self, work: PricedWork, lasts_s: float = LASTS_S) -> str:
         reservation_id = uuid4().hex
-        dearest = Bill(model=work.model, usage=work.most)
+        dearest = Bill(model=work.model, usage=work.max_usage)
         budgets = self._budgets(work)
         cost = self._cost(work, dearest)
         if cost == 0:  # a spent budget does not block free calls

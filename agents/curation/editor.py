@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.ledger.change import DEFAULT_KIND
 from agents.models.offline.provider import OfflineProvider
-from agents.models.port import Provider, Subject
+from agents.models.port import MemoryToRate, Provider
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.candidates import Candidate
 from schemas.memories.commands import Command
@@ -45,7 +45,7 @@ class Editor:
         is_new = command.kind == "create" or bool(command.full_text)
         if command.importance is not None or not is_new:
             return replace(command, text=await short)
-        subject = Subject(
+        subject = MemoryToRate(
             text=command.full_text or command.text or "",
             kind=command.memory_kind or DEFAULT_KIND,
             kinds=command.kinds or (),
@@ -56,7 +56,7 @@ class Editor:
         text, importance = await asyncio.gather(short, self._importance(subject, policy))
         return replace(command, text=text, importance=importance)
 
-    async def _importance(self, subject: Subject, policy: Policy) -> Fraction | None:
+    async def _importance(self, subject: MemoryToRate, policy: Policy) -> Fraction | None:
         if not policy.complete:
             return None
         rating = await self._in_time("rated", self._provider.score(subject, policy), policy)
@@ -85,8 +85,8 @@ class Editor:
             return None
 
 
-def subject_of(candidate: Candidate, namespace: str) -> Subject:
-    return Subject(
+def subject_of(candidate: Candidate, namespace: str) -> MemoryToRate:
+    return MemoryToRate(
         text=candidate.full_text or candidate.text,
         kind=candidate.kind,
         kinds=candidate.kinds,

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from agents.models.port import Call
+from agents.models.port import MeasuredCall
 from schemas.conversations.windows import Calibration
 from schemas.counts import counted
 from schemas.errors import Retryable
@@ -31,7 +31,7 @@ class CalibrationLearner:
         self._calibrations = calibrations
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def learn(self, model: str, calls: Sequence[Call]) -> None:
+    def learn(self, model: str, calls: Sequence[MeasuredCall]) -> None:
         """Returns at once. Drops calls if more than a bounded number of writes are pending."""
         if self._calibrations is None or not calls or len(self._under_way) >= MAX_PENDING:
             return
@@ -46,7 +46,7 @@ class CalibrationLearner:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def _learn(self, calibrations: Calibrations, model: str, calls: Sequence[Call]) -> None:
+    async def _learn(self, calibrations: Calibrations, model: str, calls: Sequence[MeasuredCall]) -> None:
         sent = counted(len(calls), "calls")
         try:
             await calibrations.learn(model, lambda known: observed(known, calls))
@@ -56,7 +56,7 @@ class CalibrationLearner:
             log.exception("token counts of %s of model %s were not stored", sent, model)
 
 
-def observed(known: Calibration, calls: Sequence[Call]) -> Calibration:
+def observed(known: Calibration, calls: Sequence[MeasuredCall]) -> Calibration:
     """The calibration after these calls. The cost of structured outputs besides their texts is not published, so it is
     ignored."""
     for call in calls:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents.curation.rules.statements.statement import statement
-from agents.models.offline.statements import beginning
+from agents.models.offline.statements import readable_beginning
 from agents.models.port import Proposal
 from schemas.extraction.requests import ExtractionRequest
 from streams.windows.detectors.detect import detect
@@ -63,7 +63,7 @@ def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapp
 
 
 def user_texts(request: ExtractionRequest) -> dict[str, str]:
-    return {each.message_id: beginning(each.content) for each in request.messages if each.role == "user"}
+    return {each.message_id: readable_beginning(each.content) for each in request.messages if each.role == "user"}
 
 
 def said_in(proposal: Proposal, words: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from agents.extraction.corrections import corrections_of
 from agents.extraction.wishes import wishes_of
-from agents.models.answers.speakers import is_about, with_name
+from agents.models.answers.speakers import has_user_as_subject, with_name
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -134,7 +134,7 @@ def candidate(
         corrects=tuple(ids.candidate_id(request.request_id, namespace, each) for each in corrects)[:MAX_CORRECTED],
         valid_from=proposal.valid_from,
         valid_until=proposal.valid_until,
-        about_speaker=is_about(proposal.text, proposal.speaker_name),
+        about_speaker=has_user_as_subject(proposal.text, proposal.speaker_name),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.port import Answer, Context, Provider
-from agents.models.prompts.transcript import CHARS_PER_TOKEN, size
+from agents.models.prompts.transcript import CHARS_PER_TOKEN, tokens_of
 from agents.stage.leases import StillHeld
 from schemas import ids
 from schemas.errors import Deferred, MemstreamError, Rejected, Retryable
@@ -49,7 +49,7 @@ def is_of_one_person(request: ExtractionRequest) -> bool:
 
 
 def slice_tokens(request: ExtractionRequest) -> int:
-    return sum(map(size, request.messages))
+    return sum(map(tokens_of, request.messages))
 
 
 def tokens_of_call(request: ExtractionRequest) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.models.answers.speakers import display_names, is_of_user, with_name
+from agents.models.answers.speakers import begins_with_user, display_names, with_name
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal, WishRead
@@ -148,7 +148,7 @@ def forget_wish(proposal: Proposal, wish: WishRead) -> ForgetWish:
     """A wish that a model read, in the form of the rules."""
     if wish.everything:
         return ForgetWish(everything=True)
-    return ForgetWish(statement=proposal.text) if is_of_user(proposal.text) else ForgetWish(topic=proposal.text)
+    return ForgetWish(statement=proposal.text) if begins_with_user(proposal.text) else ForgetWish(topic=proposal.text)
 
 
 def previous_message(request: ExtractionRequest, message: SliceMessage) -> SliceMessage | None:

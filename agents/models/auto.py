@@ -6,7 +6,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from agents.models.local_only import require_local
-from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
+from agents.models.port import (
+    Answer,
+    Compaction,
+    Context,
+    MemoryToRate,
+    Provider,
+    Rating,
+    Resolution,
+    ShortText,
+    Summary,
+)
 from schemas.errors import Deferred, Misconfigured, Retryable
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
@@ -20,25 +30,25 @@ CHECK_INTERVAL_S: Final = 5.0
 
 
 class AutoProvider:
-    """Tries `providers` in order. Skips one that is unavailable, cooling down after outages, or fails temporarily. If none
-    is left the request waits.
+    """Tries `providers` in order. Skips a provider that is unavailable, cools down after outages, or fails temporarily. If all
+    are skipped, a request raises Retryable.
 
     Without the offline rules at the end of the list, requests wait while every model is down instead of getting worse
-    answers. A Rejected is final: the next provider would receive what the first one refused, and the rules would mostly
+    answers. A Rejected is final: the next provider would receive a slice that the first one refused, and the rules would mostly
     return an empty list, which looks like a conversation without memories. A dead letter can be replayed.
 
-    If a budget is spent the request waits, unless its policy allows providers on this machine then.
+    If a budget is spent, a request raises Deferred, or goes to the providers on this machine if its policy allows that.
     """
 
     name = "auto"
 
-    def __init__(self, providers: Sequence[Provider], clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, providers: Sequence[Provider]) -> None:
         if not providers:
             raise Misconfigured("provider auto has no providers to choose from: name one in MEMSTREAM_PROVIDER_ORDER")
         self.providers = tuple(providers)
         self.leaves_machine = all(provider.leaves_machine for provider in providers)
         self.shares_calls = any(provider.shares_calls for provider in providers)
-        self._checks = {provider.name: AvailabilityCheck(provider, clock or now) for provider in providers}
+        self._checks = {provider.name: AvailabilityCheck(provider) for provider in providers}
 
     def __repr__(self) -> str:
         return f"AutoProvider({', '.join(provider.name for provider in self.providers)})"
@@ -55,7 +65,7 @@ class AutoProvider:
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         return await self._first(policy, lambda provider: provider.compact(memories, policy))
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         return await self._first(policy, lambda provider: provider.score(subject, policy))
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
@@ -68,69 +78,70 @@ class AutoProvider:
 
     async def unavailable_reason(self) -> str | None:
         """The reasons of all providers; None if one is available."""
-        troubles = [await self._checks[provider.name].unavailable_reason() for provider in self.providers]
-        return None if None in troubles else "; ".join(str(each) for each in troubles)
+        reasons = [await self._checks[provider.name].unavailable_reason() for provider in self.providers]
+        return None if None in reasons else "; ".join(str(each) for each in reasons)
 
     async def close(self) -> None:
         for provider in self.providers:
             await provider.close()
 
     async def _first(self, policy: Policy, ask: Callable[[Provider], Awaitable[T]]) -> T:
-        """The answer of the first available provider. A `local_only` policy skips providers on other machines."""
+        """The answer of the first available provider. A `local_only` policy skips providers on other machines. Raises as the port
+        says."""
         require_local(policy.local_only, self)
-        passed: list[str] = []
+        skipped: list[str] = []
         spent: Deferred | None = None
         for provider in self.providers:
             if provider.leaves_machine and (policy.local_only or spent is not None):
                 continue
-            trouble = await self._checks[provider.name].unavailable_reason()
-            if trouble is None:
+            reason = await self._checks[provider.name].unavailable_reason()
+            if reason is None:
                 try:
                     return await ask(provider)
                 except Deferred as exc:
                     if exc.reason != "budget" or policy.on_spent_budget == "wait":
                         raise
-                    spent, trouble = spent or exc, f"the budget has no room for {provider.name}"
-                    log.info("%s: asking a provider on this machine instead", trouble)
+                    spent, reason = spent or exc, f"the budget has no room for {provider.name}"
+                    log.info("%s: asking a provider on this machine instead", reason)
                 except Retryable as exc:
-                    trouble = exc.plain
-                    log.warning("skipping provider %s for this call: %s", provider.name, trouble)
+                    reason = exc.plain
+                    log.warning("skipping provider %s for this call: %s", provider.name, reason)
                 except Misconfigured:
                     # The model may have been removed since the last check. A wrong key is raised: the provider would be skipped
                     # for ever without notice.
-                    trouble = await self._checks[provider.name].look()
-                    if trouble is None:
+                    reason = await self._checks[provider.name].check_now()
+                    if reason is None:
                         raise
-            passed.append(trouble)
+            skipped.append(reason)
         if spent is not None:
             raise spent
-        raise Retryable(f"no provider can answer: {'; '.join(passed)}")
+        raise Retryable(f"no provider can answer: {'; '.join(skipped)}")
 
 
 class AvailabilityCheck:
     """Caches a provider's availability for CHECK_INTERVAL_S seconds."""
 
-    def __init__(self, provider: Provider, clock: Callable[[], float]) -> None:
+    def __init__(self, provider: Provider) -> None:
         self._provider = provider
-        self._clock = clock
-        self._looking = asyncio.Lock()
-        self._until = float("-inf")
-        self._trouble: str | None = None
+        self._checking = asyncio.Lock()
+        self._valid_until = float("-inf")
+        self._reason: str | None = None
 
     async def unavailable_reason(self) -> str | None:
-        async with self._looking:
-            return self._trouble if self._clock() < self._until else await self.look()
+        async with self._checking:
+            return self._reason if loop_time() < self._valid_until else await self.check_now()
 
-    async def look(self) -> str | None:
-        """Checks now, and logs a change of availability."""
-        was, self._trouble = self._trouble, await self._provider.unavailable_reason()
-        if self._trouble is not None and was is None:
-            log.warning("skipping provider %s until it is available: %s", self._provider.name, self._trouble)
-        elif self._trouble is None and was is not None:
+    async def check_now(self) -> str | None:
+        """Checks without the cache, and logs a change of availability."""
+        before, self._reason = self._reason, await self._provider.unavailable_reason()
+        if self._reason is not None and before is None:
+            log.warning("skipping provider %s until it is available: %s", self._provider.name, self._reason)
+        elif self._reason is None and before is not None:
             log.info("provider %s is available again", self._provider.name)
-        self._until = self._clock() + CHECK_INTERVAL_S
-        return self._trouble
+        self._valid_until = loop_time() + CHECK_INTERVAL_S
+        return self._reason
 
 
-def now() -> float:
+def loop_time() -> float:
+    """The monotonic clock of the event loop, in seconds."""
     return asyncio.get_running_loop().time()

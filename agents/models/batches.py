@@ -23,13 +23,13 @@ class BatchNotFound(MemstreamError):
 
 
 class NoReply(Struct, frozen=True):
-    """A question of a batch got no reply; a single call may get one."""
+    """A question of a batch got no reply, for a `reason` in the provider's words. A single call may get a reply."""
 
     reason: str
 
 
 # Rejected: the question can never be answered.
-Reply: TypeAlias = ModelReply | NoReply | Rejected
+BatchReply: TypeAlias = ModelReply | NoReply | Rejected
 
 
 class ListedBatch(Struct, frozen=True, kw_only=True):
@@ -41,8 +41,8 @@ class ListedBatch(Struct, frozen=True, kw_only=True):
 
 
 class ModelBatches(Protocol):
-    """Questions are identified by the ids of their requests. Every method raises Retryable for temporary failures, and
-    Misconfigured.
+    """The batches of one model. Questions are identified by the ids of their requests. Every method raises Retryable for
+    temporary failures, and Misconfigured.
 
     `name` is the provider's. `leaves_machine`: questions are sent to another machine.
     """
@@ -74,21 +74,21 @@ class ModelBatches(Protocol):
     async def ended(self, provider_id: str) -> bool:
         """Whether the batch has ended. Raises BatchNotFound."""
 
-    def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
+    def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, BatchReply], None]:
         """The replies of an ended batch in any order. Close the iterator if you do not read to the end.
 
         Raises BatchNotFound.
         """
 
     async def since(self, moment: datetime) -> Sequence[ListedBatch]:
-        """All batches created since that moment, newest first, including other submitters' of the account."""
+        """All batches created since that moment, newest first, including those that others submitted with the same account."""
 
     async def answer(
         self, request: ExtractionRequest, context: Context, reply: ModelReply | Rejected, reservation: str | None
     ) -> Answer:
-        """Parses, checks and bills a reply as that of a call; one further call repairs an incomplete reply.
+        """Parses, checks and bills a reply as if a call had returned it. One further call repairs an incomplete reply.
 
-        `context` is the question's. Raises as a provider does; if `reply` is an error, raises it.
+        `context` is the question's. Raises as Provider.extract does; if `reply` is an error, raises it.
         """
 
 

@@ -1,4 +1,4 @@
-"""The port of budgets: reserves the maximum cost before a model call, and books the bill afterwards."""
+"""The port of budgets: reserves the maximum cost before a model call, and books the actual cost afterwards."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
-COUNTED: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+TOKEN_FIELDS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 class Payer(Struct, frozen=True, kw_only=True):
@@ -52,19 +52,19 @@ class Payer(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of_namespaces(cls, namespaces: Iterable[str | None], policy: Policy) -> "Payer":
-        """The payer of optional work: without budget it is skipped, or a rule does it."""
+        """The payer of optional work, in the background lane: if the budget is spent, the work is skipped or a rule does it."""
         named = tuple(name for name in namespaces if name is not None)
         return cls(namespaces=named, budget=policy.budget, lane="background")
 
 
 class PricedWork(Struct, frozen=True, kw_only=True):
-    """A question before its calls. `most` is an upper bound of the tokens of all its calls."""
+    """A question before its calls. `max_usage` is an upper bound of the tokens of all its calls."""
 
     operation: Operation
     payer: Payer
     provider: str
     model: str
-    most: Usage
+    max_usage: Usage
 
 
 class Bill(Struct, frozen=True, kw_only=True):
@@ -88,16 +88,17 @@ class BudgetGuard(Protocol):
         """Replaces the reservation by the bills. Repeats failed bookings later; never raises."""
 
 
-def shares(usage: Usage, weights: Sequence[int]) -> tuple[Usage, ...]:
-    """Splits the tokens of a shared call by weight; the shares add up to the total."""
-    whole, given, taken, made = sum(weights) or 1, [0] * len(COUNTED), 0, list[Usage]()
+def split_usage(usage: Usage, weights: Sequence[int]) -> tuple[Usage, ...]:
+    """Splits the tokens of a shared call by weight, at least one. The shares are in the order of the weights and add up to the
+    total."""
+    total_weight, given, weight_so_far, shares = sum(weights) or 1, [0] * len(TOKEN_FIELDS), 0, list[Usage]()
     for weight in weights:
-        taken += weight
-        due = [getattr(usage, name) * taken // whole for name in COUNTED]
-        made.append(replace(usage, **{name: due[at] - given[at] for at, name in enumerate(COUNTED)}))
+        weight_so_far += weight
+        due = [getattr(usage, name) * weight_so_far // total_weight for name in TOKEN_FIELDS]
+        shares.append(replace(usage, **{name: due[at] - given[at] for at, name in enumerate(TOKEN_FIELDS)}))
         given = due
-    rest = {name: getattr(usage, name) - given[at] + getattr(made[-1], name) for at, name in enumerate(COUNTED)}
-    return (*made[:-1], replace(made[-1], **rest))
+    rest = {name: getattr(usage, name) - given[at] + getattr(shares[-1], name) for at, name in enumerate(TOKEN_FIELDS)}
+    return (*shares[:-1], replace(shares[-1], **rest))
 
 
 @asynccontextmanager

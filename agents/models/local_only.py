@@ -14,12 +14,12 @@ class RemoteCapable(Protocol):
 
 
 def require_local(local_only: bool, target: RemoteCapable) -> None:
-    """Raises Rejected `must_stay` before anything is sent. The slice becomes a dead letter, which can be replayed: the
-    problem is not temporary, and an empty answer would lose the slice silently."""
+    """Raises Rejected `must_stay` if a policy is `local_only` and the target is on another machine. The slice becomes a dead
+    letter, which can be replayed: a retry would not help, and an empty answer would lose the slice silently."""
     if local_only and target.leaves_machine:
         raise Rejected(
             "must_stay",
-            f"its policy is local_only, and the provider {target.name} would send it to another machine: use one on this machine",
+            f"its policy is local_only, and the provider {target.name} would send it to another machine: choose a local provider",
         )
 
 

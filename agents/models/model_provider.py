@@ -3,31 +3,31 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from agents.models.answers.candidates import check
-from agents.models.answers.replies import Reply, checked_ratings
+from agents.models.answers.candidates import check_drafts
+from agents.models.answers.replies import ExtractionReply, checked_ratings
 from agents.models.answers.shared_answers import check_shared
-from agents.models.answers.summaries import estimated_tokens, fitted
-from agents.models.billing import BudgetGuard, PricedWork, reserved_budget, shares
+from agents.models.answers.summaries import estimated_tokens, fitted_summary
+from agents.models.billing import BudgetGuard, PricedWork, reserved_budget, split_usage
 from agents.models.calls.breaker import BreakerState
-from agents.models.calls.cost_bounds import Bounds
-from agents.models.calls.exchange import Calls, Exchange, exchange
+from agents.models.calls.cost_bounds import CostBounds
+from agents.models.calls.exchange import Exchange, ModelCalls, exchange
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.calls.metering import Meter
 from agents.models.port import (
     Answer,
     Compaction,
     Context,
+    MemoryToRate,
     Rating,
     Resolution,
     ShortText,
-    Subject,
     Summary,
     merge_contexts,
 )
 from agents.models.prompts import compaction, rating, reranking, resolving, shortening
-from agents.models.prompts.extraction import MAX_SLICE_TOKENS, with_shown
+from agents.models.prompts.extraction import MAX_SLICE_TOKENS, with_memories_shown
 from agents.models.prompts.questions import Question, extraction_question, shared_question, summary_question
-from agents.models.prompts.transcript import size
+from agents.models.prompts.transcript import tokens_of
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
@@ -47,7 +47,7 @@ class ModelProvider:
 
     def __init__(
         self,
-        calls: Calls,
+        calls: ModelCalls,
         count_tokens: TokenCount | None = None,
         most_tokens: int = MAX_SLICE_TOKENS,
         budget_guard: BudgetGuard | None = None,
@@ -60,23 +60,23 @@ class ModelProvider:
         self._most_tokens = most_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
-        self._bounds = Bounds(self._count_tokens)
+        self._bounds = CostBounds(self._count_tokens)
         self._budget_guard = budget_guard
 
     def breaker_state(self) -> BreakerState | None:
         """The breaker's state; None without a breaker."""
         return self._calls.breaker_state() if isinstance(self._calls, GuardedCalls) else None
 
-    def through(self, calls: Calls, budget_guard: BudgetGuard | None) -> "ModelProvider":
-        """The same provider with other calls and budgets."""
+    def with_calls(self, calls: ModelCalls, budget_guard: BudgetGuard | None) -> "ModelProvider":
+        """A copy of this provider that makes other calls within other budgets."""
         return ModelProvider(calls, self._counting, self._most_tokens, budget_guard)
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; Rejected `unreadable` or `truncated` after the second attempt."""
-        context = with_shown(context, request)
+        context = with_memories_shown(context, request)
         exchange = await self._exchange(self.question(request, context))
         reply = exchange.reply
-        checked = check(reply.drafts, request, context, self._count_tokens)
+        checked = check_drafts(reply.drafts, request, context, self._count_tokens)
         return Answer(
             provider=self.name,
             model=exchange.model,
@@ -91,13 +91,13 @@ class ModelProvider:
         """Raises as `extract` does, and Rejected `too_long`, before any call, if the slices do not fit one prompt. The cost
         is split by the slices' tokens."""
         requests = [request for request, _ in slices]
-        if (tokens := sum(size(each) for request in requests for each in request.messages)) > self._most_tokens:
+        if (tokens := sum(tokens_of(each) for request in requests for each in request.messages)) > self._most_tokens:
             raise Rejected("too_long", f"{tokens:,} tokens together, of which {self._most_tokens:,} would be shown")
-        context = with_shown(merge_contexts(context for _, context in slices), *requests)
+        context = with_memories_shown(merge_contexts(context for _, context in slices), *requests)
         question = shared_question(requests, context, self._most_tokens, self._count_tokens)
         exchange = await self._exchange(question)
         checked = check_shared(exchange.reply.drafts, requests, context, self._count_tokens)
-        usages = shares(exchange.usage, [sum(map(size, request.messages)) for request in requests])
+        usages = split_usage(exchange.usage, [sum(map(tokens_of, request.messages)) for request in requests])
         return tuple(
             Answer(
                 provider=self.name,
@@ -117,7 +117,7 @@ class ModelProvider:
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 
     def _fitted(self, text: str, policy: Policy) -> str:
-        return fitted(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
+        return fitted_summary(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         """Raises as the port says; `unreadable` is also the reason for a decision that breaks a rule twice."""
@@ -136,7 +136,7 @@ class ModelProvider:
             calls=exchange.calls,
         )
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         """Raises as `compact` does."""
         exchange = await self._exchange(rating.question(subject, policy))
         return Rating(
@@ -172,22 +172,21 @@ class ModelProvider:
     async def rerank(
         self, query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
     ) -> list[int]:
-        """The places of the texts that help to answer the question, best first, with one model call. Raises as `compact`
+        """The places in `texts` of those that help to answer the query, best first, from one model call. Raises as `compact`
         does."""
         question = reranking.question(query, texts, policy, namespaces, local_only=local_only)
         return (await self._exchange(question)).reply
 
     async def unavailable_reason(self) -> str | None:
-        """As the port says."""
         return await self._calls.unavailable_reason()
 
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
         if self._budget_guard is None:
             return await exchange(self._calls, question, self._meter)
-        async with reserved_budget(self._budget_guard, self.work(question)) as tab:
-            return await exchange(self._calls, question, self._meter, tab)
+        async with reserved_budget(self._budget_guard, self.work(question)) as bills:
+            return await exchange(self._calls, question, self._meter, bills)
 
-    def question(self, request: ExtractionRequest, context: Context) -> Question[Reply]:
+    def question(self, request: ExtractionRequest, context: Context) -> Question[ExtractionReply]:
         """The question that `extract` asks."""
         return extraction_question(request, context, self._most_tokens, self._count_tokens)
 
@@ -198,5 +197,5 @@ class ModelProvider:
             payer=question.payer,
             provider=self.name,
             model=self._calls.model(question),
-            most=self._bounds.of(self._calls, question),
+            max_usage=self._bounds.of(self._calls, question),
         )

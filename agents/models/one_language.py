@@ -16,7 +16,7 @@ from agents.models.offline.rules.engine.languages import (
 from schemas.policies.policies import Policies, Policy
 
 # The language of a memory's text, by its word for the user.
-OWN_SUBJECTS: Final = {
+WORDS_FOR_USER: Final = {
     **dict.fromkeys(("nutzer", "nutzers", "nutzerin", "benutzer", "benutzers", "benutzerin"), "de"),
     **dict.fromkeys(("utilisateur", "utilisatrice"), "fr"),
     **dict.fromkeys(("usuario", "usuaria"), "es"),
@@ -28,11 +28,11 @@ OWN_SUBJECTS: Final = {
     "utilizatorul": "ro",
     "kullanıcı": "tr",
 }
-SUBJECT_WITHIN: Final = 3  # words from the beginning of the text
+SUBJECT_WORDS: Final = 3  # words from the beginning of the text
 UNDETERMINED: Final = "und"  # BCP 47: undetermined
 
 
-def primary(language: str) -> str:
+def primary_subtag(language: str) -> str:
     """The primary subtag: `de` of `de-AT`."""
     return language.partition("-")[0].lower()
 
@@ -42,7 +42,7 @@ def writing_rule(policy: Policy, what: str) -> str:
     if policy.one_language is None:
         return ""
     # Checks know the words for the user in languages with rules; in other languages only "User".
-    called = "" if primary(policy.one_language) in SUPPORTED else ' Call the user "User" there too.'
+    called = "" if primary_subtag(policy.one_language) in SUPPORTED else ' Call the user "User" there too.'
     return (
         f'Write {what} in the language "{policy.one_language}" (BCP 47), whatever language was spoken: translate, and keep '
         f"names, numbers and wording that matters as such.{called}"
@@ -56,7 +56,7 @@ def is_wrong_language(text: str, declared: str | None, policy: Policy) -> bool:
 
 
 def is_unwanted_language(text: str, source: str, policy: Policy) -> bool:
-    """Whether a text is clearly neither in the language of its source nor in the policy's."""
+    """Whether a model's text is clearly in neither the language of its `source` text nor the policy's."""
     if not is_another_language(text, source):
         return False
     return policy.one_language is None or is_wrong_language(text, policy.one_language, policy)
@@ -67,14 +67,14 @@ def language_written(text: str, declared: str | None, policy: Policy) -> str | N
     its words decide, and the policy's language in doubt."""
     wanted = policy.one_language
     if wanted is None:
-        return declared or plain_language(text)
-    detected = language_by_words(text, primary(wanted))
-    if detected is None and primary(wanted) not in STOP_WORDS:
-        detected = primary(declared) if declared else None
-    return wanted if detected in (None, primary(wanted)) else detected
+        return declared or detected_language(text)
+    detected = language_by_words(text, primary_subtag(wanted))
+    if detected is None and primary_subtag(wanted) not in STOP_WORDS:
+        detected = primary_subtag(declared) if declared else None
+    return wanted if detected in (None, primary_subtag(wanted)) else detected
 
 
-def plain_language(text: str) -> str | None:
+def detected_language(text: str) -> str | None:
     """The only language in which several words of the text are known; None if there is no such language."""
     leading, known = best_languages([word.lower() for word in WORD.findall(PLACEHOLDER.sub("", text))])
     return leading[0] if len(leading) == 1 and known >= MIN_KNOWN_WORDS else None
@@ -83,7 +83,7 @@ def plain_language(text: str) -> str | None:
 def language_by_words(text: str, wanted: str) -> str | None:
     """The language of the text's words: `wanted`, or another one if that is clear; None in doubt."""
     words = [word.lower() for word in WORD.findall(PLACEHOLDER.sub("", text))]
-    subject = next((OWN_SUBJECTS[word] for word in words[:SUBJECT_WITHIN] if word in OWN_SUBJECTS), None)
+    subject = next((WORDS_FOR_USER[word] for word in words[:SUBJECT_WORDS] if word in WORDS_FOR_USER), None)
     if subject is not None:
         return subject
     if not words or wanted not in STOP_WORDS:

@@ -33,8 +33,9 @@ def merge_contexts(contexts: Iterable[Context]) -> Context:
 
 
 class WishRead(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A user's wish to have something forgotten, as a model reads it: asked for in message `asked_in`; about `everything` of
-    the user, or about memories of `Context.related` and what messages `said_in`, in the slice or before it, say."""
+    """A user's wish to forget something, as a model reads it. `asked_in` is the id of the message with the wish. The user wants
+    forgotten: `everything` about the user, or the memories `memory_ids` of `Context.related` and the statements of the messages
+    `said_in`, in the slice or before it."""
 
     asked_in: str
     everything: bool = False
@@ -54,7 +55,7 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `speaker_ids` the user_ids of its messages' speakers, and `speaker_name` the name of a single speaker in a namespace that
     several people feed.
 
-    A proposal with a `wish` is no memory: its text says what a user wants forgotten.
+    A proposal with a `wish` is no memory: its text describes what a user wants forgotten.
     """
 
     kind: str
@@ -92,7 +93,7 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     batched: bool = False
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class MeasuredCall(Struct, frozen=True, kw_only=True):
     """One measured model call: its prompt's tokens as memstream counts them, and as billed, cached or not."""
 
     counted_tokens: int
@@ -111,7 +112,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
     proposals: tuple[Proposal, ...] = ()
     usage: Usage = Usage()
     rejected: dict[str, int] = {}
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
     ratings: dict[str, int] = {}
 
     @property
@@ -127,7 +128,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     model: str
     text: str
     usage: Usage = Usage()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
 
 
 class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="compaction"):
@@ -145,11 +146,11 @@ class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     text: str | None = None
     absorbs: str | None = None
     usage: Usage = Usage()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
 
 
-class Subject(Struct, frozen=True, kw_only=True):
-    """A memory to be rated, stored or not. `references` is how often it was repeated or read. `namespace` pays."""
+class MemoryToRate(Struct, frozen=True, kw_only=True):
+    """A memory to rate, stored or not. `references` is the number of times it was repeated or read. `namespace` pays."""
 
     text: str
     kind: str
@@ -167,7 +168,7 @@ class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
     points: Annotated[int, Meta(ge=0, le=importance.MOST_POINTS)]
     reason: str = ""
     usage: Usage = Usage()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
 
     @property
     def importance(self) -> Fraction:
@@ -181,14 +182,15 @@ class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
     model: str
     text: str
     usage: Usage = Usage()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
 
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The relation of a candidate to memories of its namespace. `same` has the same statement; if the candidate says more,
-    `text` combines both, or `says_more` if the model's text could not be used. Memories in `ends` no longer hold, from
-    `until` on if the candidate names the time; those in `untrue` were never true. The candidate corrects the earlier candidates
-    in `corrects`."""
+    """The relation of a candidate to memories of its namespace.
+
+    `same` is the memory with the same statement. If the candidate says more, `text` combines both; if the model's text is
+    unusable, `says_more` is set instead. Memories in `ends` no longer hold, from `until` on if the candidate names the time.
+    Memories in `untrue` were never true. `corrects` are earlier candidates that the candidate corrects."""
 
     candidate_id: str
     same: str | None = None
@@ -207,7 +209,7 @@ class Resolution(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     model: str
     verdicts: tuple[Verdict, ...] = ()
     usage: Usage = Usage()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[MeasuredCall, ...] = ()
 
 
 class Provider(Protocol):
@@ -228,8 +230,8 @@ class Provider(Protocol):
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
         """One model call for slices of several conversations of one person and mode, under one policy. Returns an answer for
-        each slice, in order. No slice may have several speakers. Raises as `extract` does, for all slices: each can then
-        get a call of its own."""
+        each slice, in order. No slice may have several speakers. Raises as `extract` does; no slice is then answered, and the
+        caller can extract from each alone."""
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """One model call for one slice and `request.summary`, which the new text replaces.
@@ -239,14 +241,14 @@ class Provider(Protocol):
         """
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
-        """One model call about a namespace with one memory too many. `memories` are all of them, at least one, the newest
-        last. Of very many the model sees only the least important ones.
+        """One model call about a namespace with one memory too many. `memories` are all memories of the namespace, at least one,
+        the newest last. If there are very many, the model sees the newest and the least important ones.
 
         The step names memories of those given. Raises as `extract` does, and Rejected after a second invalid decision: the
         caller then decides by a rule.
         """
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         """One model call that rates a memory. Raises as `compact` does."""
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
@@ -256,14 +258,14 @@ class Provider(Protocol):
     async def resolve(
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
-        """One model call about candidates of a batch and nearby memories, all of the batch's namespace, which pays. Answers
-        with ids of those given. Rules give no verdicts. Raises as `compact` does."""
+        """One model call that compares candidates of a batch with nearby memories. All are of the batch's namespace, which pays.
+        The verdicts have the ids of these candidates and memories. Rules give no verdicts. Raises as `compact` does."""
 
     async def unavailable_reason(self) -> str | None:
         """The reason why a request would fail now, with the remedy; None if the provider is available. Cheap; never raises."""
 
     async def close(self) -> None:
-        """Closes its connections."""
+        """Closes the provider's connections."""
 
 
 class SentenceClassifier(Protocol):

@@ -1,4 +1,4 @@
-"""A language model as a reranker."""
+"""The adapter of a language model to the port of rerankers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ CONCURRENCY: Final = 8  # calls at a time
 
 
 class RerankingProvider(Protocol):
-    """Implemented by agents.models.model_provider.ModelProvider."""
+    """A provider that reranks, such as agents.models.model_provider.ModelProvider."""
 
     async def rerank(
         self, query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
@@ -20,7 +20,7 @@ class RerankingProvider(Protocol):
 class ModelReranker:
     """Reranks with a language model. The searched namespaces pay, by the budget of the policy that governs the first one.
 
-    A search that gives up does not cancel its call: the answer is billed anyway, and only the answer tells the bill.
+    A cancelled search does not cancel its model call: the provider bills the call anyway, and only its answer contains the cost.
     """
 
     def __init__(self, provider: RerankingProvider, policies: PolicySelector) -> None:
@@ -34,15 +34,15 @@ class ModelReranker:
         Misconfigured."""
         governing = [self._policies.governing(namespace) for namespace in namespaces]
         local_only = any(policy.local_only for policy in governing)
-        await self._slots.acquire()  # not within the call: a search that gives up here makes none
+        await self._slots.acquire()  # outside of the task: a search that is cancelled here makes no call
         asking = self._provider.rerank(query, texts, governing[0], namespaces, local_only=local_only)
         call = asyncio.create_task(asking)
         self._running.add(call)
         call.add_done_callback(self._ended)
         places = await asyncio.shield(call)
         scores = [0.0] * len(texts)
-        for behind, place in enumerate(places):
-            scores[place] = 1.0 - behind / len(texts)
+        for rank, place in enumerate(places):
+            scores[place] = 1.0 - rank / len(texts)
         return scores
 
     def _ended(self, call: "asyncio.Task[list[int]]") -> None:

@@ -13,8 +13,8 @@ from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.sentences import sentences
 from agents.models.offline.rules.framing.framing import own_part
-from agents.models.offline.statements import beginning
-from agents.models.one_language import OWN_SUBJECTS
+from agents.models.offline.statements import readable_beginning
+from agents.models.one_language import WORDS_FOR_USER
 from agents.passages.terms import question_words, stems, term
 from schemas.conversations.messages import Role
 from schemas.extraction.candidates import Source, Wish
@@ -71,7 +71,7 @@ class RepeatedMessages:
         return tuple(
             MessageId(conversation_id=each.conversation_id, message_id=each.message_id)
             for each in found
-            if names_topic(beginning(each.content), wish.topic)
+            if names_topic(readable_beginning(each.content), wish.topic)
         )
 
 
@@ -84,7 +84,7 @@ class RepeatComparison:
         self._comparable_chars, self._analysable_chars = MAX_COMPARED_CHARS, MAX_ANALYSED_CHARS
 
     def repeats_memory(self, message: UserMessage) -> bool:
-        content = beginning(message.content)
+        content = readable_beginning(message.content)
         if len(content) > self._comparable_chars or not self._similar(sentences(content)) or is_injection(content):
             return False
         self._comparable_chars -= len(content)
@@ -112,7 +112,7 @@ class RepeatComparison:
             timestamp=datetime.now(UTC),  # unused: dates are not compared
             content=content,
             position=0,
-            language=message.language or language_of(beginning(message.content), None),
+            language=message.language or language_of(readable_beginning(message.content), None),
         )
         return [finding.text for _, finding in findings(slice_message)]
 
@@ -132,9 +132,9 @@ def source_sentences(contents: Sequence[str], text: str) -> list[str]:
 
 def content_stems(text: str) -> Words:
     """The stems, without words that stand for the user."""
-    return frozenset(stems(text)) - OWN_SUBJECTS.keys() - {"user"}
+    return frozenset(stems(text)) - WORDS_FOR_USER.keys() - {"user"}
 
 
 def own_sentences(content: str) -> list[str]:
     """The sentences of a text, without quotations and fiction."""
-    return sentences(own_part(beginning(content)))
+    return sentences(own_part(readable_beginning(content)))

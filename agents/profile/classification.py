@@ -6,7 +6,7 @@ from msgspec import structs
 
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
-from agents.models.offline.rules.lasting_instructions.classifier import MEMORY, scores
+from agents.models.offline.rules.lasting_instructions.classifier import MEMORY_LABELS, scores
 from agents.models.offline.rules.lasting_instructions.instructions import has_limit, names_state
 from agents.models.offline.rules.lasting_instructions.wording import without_remark
 from agents.profile import lexicon
@@ -59,7 +59,7 @@ def part_by_classifier(memory: Memory) -> Part | None:
     is_passing = memory.kind in PASSING_KINDS or lexicon.UNABLE.search(memory.text) is not None
     if language is None or is_passing or is_over(memory) or is_of_others(memory):
         return None
-    scored = scores(memory.text, language, MEMORY)
+    scored = scores(memory.text, language, MEMORY_LABELS)
     if scored.either < MIN_PROBABILITY:
         return None
     return "constraint" if scored.limit >= scored.wish else "wish"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from agents.models.dates import words
-from agents.models.dates.dates import Dated, dates_in
+from agents.models.dates.dates import FoundDate, dates_in
 
 Span: TypeAlias = tuple[datetime, datetime]
 
@@ -79,7 +79,7 @@ def relative_days(text: str, asked_at: datetime, language: str) -> Iterator[Span
             yield relative_day(text, dated, asked_at)
 
 
-def relative_day(text: str, dated: Dated, asked_at: datetime) -> Span:
+def relative_day(text: str, dated: FoundDate, asked_at: datetime) -> Span:
     lead = LEAD.match(text, dated.start)
     word = bound(text, lead.end() if lead else dated.start)
     start = datetime(dated.day.year, dated.day.month, dated.day.day, tzinfo=UTC)

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 from opentelemetry.trace import SpanKind
 from prometheus_client import Counter
 
-from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
+from agents.models.port import (
+    Answer,
+    Compaction,
+    Context,
+    MemoryToRate,
+    Provider,
+    Rating,
+    Resolution,
+    ShortText,
+    Summary,
+)
 from agents.passages.indexer import PassageIndexer
 from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Amount
@@ -73,7 +83,7 @@ class MeasuredProvider:
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         return await self._timed("compact", self._provider.compact(memories, policy))
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         return await self._timed("score", self._provider.score(subject, policy))
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:

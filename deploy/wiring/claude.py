@@ -18,7 +18,7 @@ def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: Bu
         concurrency=settings.model_concurrency(),
         tokens_per_minute=settings.claude_tokens_per_minute,
         budget_guard=budget_guard,
-        rest_s=settings.model_rest_s,
+        cool_down_s=settings.model_rest_s,
     )
 
 
@@ -34,6 +34,6 @@ def reranking_claude(settings: Settings, model: str, budget_guard: BudgetGuard |
         concurrency=CONCURRENCY,
         tokens_per_minute=settings.claude_tokens_per_minute,
         budget_guard=budget_guard,
-        rest_s=settings.model_rest_s,
+        cool_down_s=settings.model_rest_s,
         max_wait_s=settings.reranker_within_s,
     )

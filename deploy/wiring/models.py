@@ -12,7 +12,7 @@ from agents.models.auto import AutoProvider
 from agents.models.batches import BatchProvider, ModelBatches
 from agents.models.billing import BudgetGuard
 from agents.models.offline.provider import OfflineProvider
-from agents.models.ollama.provider import OllamaProvider, slice_room
+from agents.models.ollama.provider import OllamaProvider, max_slice_tokens
 from agents.models.port import Provider
 from agents.models.prompts.extraction import MAX_SLICE_TOKENS
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
@@ -76,11 +76,11 @@ def ollama(settings: Settings, count_tokens: TokenCount | None, budget_guard: Bu
         count_tokens=count_tokens,
         concurrency=settings.ollama_concurrency,
         budget_guard=budget_guard,
-        rest_s=settings.model_rest_s,
+        cool_down_s=settings.model_rest_s,
     )
 
 
-SLICE_ROOM = {"ollama": slice_room()}
+SLICE_ROOM = {"ollama": max_slice_tokens()}
 PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, BudgetGuard | None], Provider]] = {
     "offline": offline,
     "claude": claude,

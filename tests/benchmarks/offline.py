@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack, closing
 from typing import Any
 
-from agents.models.offline.findings import findings_in, read, scores_of
+from agents.models.offline.findings import findings_in, parse, scores_of
 from agents.models.offline.rules.engine.sentences import sentences
 from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
 from agents.models.port import SentenceClassifier
@@ -43,7 +43,7 @@ def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict
 
 
 def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Thresholds) -> list[Kept]:
-    read_messages = [read(message) for message in talk.messages]
+    read_messages = [parse(message) for message in talk.messages]
     previous = ("", *(message.content for message in talk.messages))
     inputs = list(zip(read_messages, previous, strict=False))
     scores = asyncio.run(scores_of(classifier, inputs)) if classifier else [[] for _ in inputs]

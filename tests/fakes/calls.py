@@ -16,7 +16,7 @@ class FakeCalls:
 
     name = "fake"
     leaves_machine = False
-    larger_max_tokens = 4_096
+    max_reply_tokens = 4_096
 
     def __init__(self, takes_s: float = 1.0) -> None:
         self.takes_s = takes_s
@@ -32,7 +32,7 @@ class FakeCalls:
     def model(self, question: Question) -> str:
         return "fake-1"
 
-    def fixed(self, question: Question) -> tuple[str, ...]:
+    def fixed_texts(self, question: Question) -> tuple[str, ...]:
         return (question.stable, question.policy)
 
     async def call(self, question: Question, turns: object, max_tokens: int) -> ModelReply:
@@ -46,4 +46,4 @@ class FakeCalls:
         if self.failures:
             raise self.failures.popleft()
         text = '{"memories": []}'
-        return ModelReply(text=text, broke_off=False, model="fake-1", usage=USAGE, allowances=self.allowances)
+        return ModelReply(text=text, truncated=False, model="fake-1", usage=USAGE, allowances=self.allowances)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from agents.models.port import (
     Answer,
-    Call,
     Compaction,
     Context,
+    MeasuredCall,
+    MemoryToRate,
     Proposal,
     Rating,
     Resolution,
     ShortText,
-    Subject,
     Summary,
     Verdict,
 )
@@ -40,7 +40,7 @@ class FakeProvider:
         self.slow: dict[str, float] = {}
         self.together: list[list[str]] = []
         self.together_failures: deque[Exception] = deque()
-        self.calls: tuple[Call, ...] = ()
+        self.calls: tuple[MeasuredCall, ...] = ()
         self.rejected: dict[str, int] = {}
         self.ratings: dict[str, int] = {}
         self.running = self.most = 0
@@ -94,7 +94,7 @@ class FakeProvider:
             provider=self.name, model="fake-1", action="delete", memory_id=memories[0].memory_id, reason=reason
         )
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         return Rating(provider=self.name, model="fake-1", points=300, reason=await self._made("score"))
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:

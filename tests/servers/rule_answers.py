@@ -12,10 +12,10 @@ from agents.models.offline.excerpt import best_sentences, scored_sentences
 from agents.models.offline.findings import findings
 from agents.models.offline.rules.engine.rule_engine import Finding
 from agents.models.offline.rules.findings.relations import relate
-from agents.models.offline.rules.importance.compaction import decide
-from agents.models.offline.rules.importance.condensing import condensed
-from agents.models.offline.rules.importance.rating import rated
-from agents.models.port import Subject
+from agents.models.offline.rules.importance.compaction import decide_by_rules
+from agents.models.offline.rules.importance.condensing import short_text_by_rules
+from agents.models.offline.rules.importance.rating import rating_by_rules
+from agents.models.port import MemoryToRate
 from schemas.extraction.requests import SliceMessage
 from schemas.memories.memories import Memory
 
@@ -37,13 +37,15 @@ def answer_for(prompt: str, schema: dict[str, Any]) -> Any:
     if "memories" in wanted and "<transcript>" in prompt:
         return {"memories": by_rules(prompt)}
     if "absorbs" in wanted and "<memories>" in prompt:
-        return msgspec.to_builtins(decide([remembered(line) for line in fenced(prompt, "memories")], TEXT_CHARS))
+        return msgspec.to_builtins(
+            decide_by_rules([remembered(line) for line in fenced(prompt, "memories")], TEXT_CHARS)
+        )
     if "points" in wanted and "<memory>" in prompt:
         (line,) = fenced(prompt, "memory")
-        return msgspec.to_builtins(rated(msgspec.convert(line, Subject)))
+        return msgspec.to_builtins(rating_by_rules(msgspec.convert(line, MemoryToRate)))
     if "short" in wanted and "<full>" in prompt:
         (line,) = fenced(prompt, "full")
-        return {"short": condensed(line["text"], TEXT_CHARS, False, tokens)}
+        return {"short": short_text_by_rules(line["text"], TEXT_CHARS, False, tokens)}
     return least(schema)
 
 

@@ -12,7 +12,7 @@ from agents.extraction.batches.reservations import BatchReservations
 from agents.extraction.batches.submission import RETRY_S, BatchSubmission
 from agents.extraction.extractor import LEASE_S, Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.models.batches import BatchNotFound, ModelBatches, NoReply, Reply
+from agents.models.batches import BatchNotFound, BatchReply, ModelBatches, NoReply
 from agents.models.calls.exchange import ModelReply
 from agents.models.port import Context
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
@@ -118,7 +118,9 @@ class BatchAgent:
             await self._reservations.end(batch.batch_key, owner, "unanswered")
             await self._batches.forget()
 
-    async def _apply_reply(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
+    async def _apply_reply(
+        self, batch: Batch, member: Member, reply: BatchReply, owner: str, still_held: StillHeld
+    ) -> bool:
         """Processes one reply. True if the request has its outcome, or left the batch to be answered by a single call."""
         request_id = member.parked.request_id
         try:

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from agents.models.answers.attribution import MAX_CONFIDENCE, for_one_answer, supporting_messages
-from agents.models.answers.drafts import Draft, scrubbed, shaped
-from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
+from agents.models.answers.attribution import MAX_CONFIDENCE, freeing_word_caches, supporting_messages
+from agents.models.answers.drafts import Draft, as_draft, scrubbed
 from agents.models.answers.kinds import kind_of
+from agents.models.answers.merging import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.speakers import display_names, mentions_user
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import (
@@ -39,21 +39,22 @@ TAG_CHARS = 64
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
-class Checked(Struct, frozen=True):
+class CheckedDrafts(Struct, frozen=True):
     """The valid proposals, in order, and the number of rejected ones by reason."""
 
     proposals: tuple[Proposal, ...]
     rejected: dict[str, int]
 
 
-def check(
+def check_drafts(
     drafts: Iterable[object],
     request: ExtractionRequest,
     context: Context,
     count_tokens: TokenCount = estimated_tokens,
     shown: Sequence[ExtractionRequest] = (),
-) -> Checked:
-    """Converts drafts (Draft, or builtins from JSON) to proposals about this slice. `shown` are the slices of a shared prompt.
+) -> CheckedDrafts:
+    """Converts drafts (Draft, or builtins from JSON) to proposals about the slice `request`. `shown` are all slices of its prompt
+    if several slices share it.
 
     Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
     `attributed`: no message of any role supports it, or it is another role's statement about a person); `overlap` (cites
@@ -69,10 +70,10 @@ def check(
     wishes: list[Proposal] = []
     reader = WishReader(request, context, shown or (request,))
     rejected: Counter[str] = Counter()
-    with for_one_answer():
+    with freeing_word_caches():
         for number, draft in enumerate(drafts, start=1):
             try:
-                sound = shaped(draft)
+                sound = as_draft(draft)
                 clean = scrubbed(sound, context.policy.privacy)
                 if sound.forget:
                     wishes.append(reader.read(clean))
@@ -84,10 +85,11 @@ def check(
             else:
                 rejected["unknown_id"] += unknown_ids(sound, request, context)
     proposals = (*merge_equal(valid, request), *wishes)
-    return Checked(proposals, {reason: count for reason, count in rejected.items() if count})
+    return CheckedDrafts(proposals, {reason: count for reason, count in rejected.items() if count})
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
+    """How many numbers of the draft name no message and no related memory."""
     named = (draft.repeats, draft.refines, draft.contradicts, *draft.supersedes)
     relations = (number for number in named if number is not None)
     first, last = 1 - len(request.overlap), len(request.messages)
@@ -99,19 +101,21 @@ def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> i
 def proposal(
     draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
 ) -> Proposal:
+    """The proposal of a valid draft, which has the place `number` in the answer. Raises UnusableText with the reasons of
+    `check_drafts`."""
     cited = cited_messages(draft.messages, request)
     sources = supporting_messages(draft, cited, request, context)
     is_attributed = not any(source.role == "user" for source in sources)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)
-    namespaces = fed_by(speaker_ids, draft, request, names_several=context.policy.note)
+    namespaces = target_namespaces(speaker_ids, draft, request, names_several=context.policy.note)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
     if kind is None:
         raise UnusableText("kind")
-    text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
-    ended = superseded(
+    text, full_text = fitted_texts(draft.text, draft.full_text, context.policy, count_tokens)
+    ended = superseded_ids(
         draft.supersedes if draft.contradicts is None else [draft.contradicts], context, namespaces, is_attributed
     )
     times = times_of(draft, sources[0])
@@ -129,12 +133,12 @@ def proposal(
         full_text=full_text,
         event_time=times.event_time,
         language=language_written(text, declared_language(draft), context.policy),
-        repeats=related(draft.repeats, context, namespaces),
-        refines=related(draft.refines, context, namespaces),
+        repeats=related_memory_id(draft.repeats, context, namespaces),
+        refines=related_memory_id(draft.refines, context, namespaces),
         contradicts=next(iter(ended), None),
         supersedes=ended
         if draft.contradicts is None
-        else superseded(draft.supersedes, context, namespaces, is_attributed),
+        else superseded_ids(draft.supersedes, context, namespaces, is_attributed),
         number=number,
         corrects=tuple(dict.fromkeys(draft.corrects))[:MAX_SUPERSEDED],
         valid_from=times.valid_from,
@@ -154,24 +158,24 @@ def has_wrong_language(drafts: Iterable[object], policy: Policy) -> bool:
     is accepted."""
     if policy.one_language is None:
         return False
-    written = [each for draft in drafts if (each := valid_or_none(draft)) is not None]
+    written = [each for draft in drafts if (each := draft_or_none(draft)) is not None]
     return any(is_wrong_language(each.text, declared_language(each), policy) for each in written)
 
 
-def valid_or_none(draft: object) -> Draft | None:
+def draft_or_none(draft: object) -> Draft | None:
     try:
-        return shaped(draft)
+        return as_draft(draft)
     except UnusableText:
         return None
 
 
-def fed_by(
+def target_namespaces(
     speaker_ids: frozenset[str | None], draft: Draft, request: ExtractionRequest, *, names_several: bool = False
 ) -> tuple[str, ...]:
     """The namespaces that all of these speakers feed; empty where only one person speaks.
 
-    Raises UnusableText `speakers` for words of several people without a common namespace, or about an ambiguous "user". A note
-    is about several people (`names_several`): there "User" is no reason to lose it.
+    Raises UnusableText `speakers` if the speakers have no common namespace, or if it is unclear which of several speakers "User"
+    is. With `names_several` (a note about several people) an unclear "User" is accepted.
     """
     if not request.speakers:
         return ()
@@ -183,7 +187,7 @@ def fed_by(
 
 
 def user_ids(speaker_keys: frozenset[str | None], request: ExtractionRequest) -> tuple[str, ...]:
-    """The user_ids of these people where several may speak; guests have none."""
+    """The user_ids of the speakers with these keys, if several people may speak. Guests have no user_id."""
     ids = {each.user_id for each in request.speakers if each.key in speaker_keys}
     return tuple(sorted(filter(None, ids)))
 
@@ -194,8 +198,8 @@ def speaker_name(speaker_ids: frozenset[str | None], request: ExtractionRequest,
 
 
 def cited_messages(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
-    """The slice's messages with these numbers. Raises UnusableText `overlap` if only messages before the slice are cited
-    (they were extracted with an earlier slice), and `provenance` if none is known."""
+    """The slice's messages with these numbers. Raises UnusableText: `overlap` if all cited messages precede the slice (an earlier
+    slice contained them), `provenance` if no number is known."""
     messages = request.messages
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
     if not found and any(-len(request.overlap) < number <= 0 for number in numbers):
@@ -205,20 +209,21 @@ def cited_messages(numbers: list[int], request: ExtractionRequest) -> list[Slice
     return found
 
 
-def superseded(
+def superseded_ids(
     numbers: Sequence[int], context: Context, namespaces: Collection[str], is_attributed: bool
 ) -> tuple[str, ...]:
-    """The ids of memories that no longer hold, each once. A statement that `is_attributed` to the assistant or a tool ends
-    no memory of a user."""
-    found = (related(number, context, namespaces) for number in dict.fromkeys(numbers))
+    """The ids of the memories with these numbers, each once: they no longer hold. A statement that `is_attributed` to the
+    assistant or a tool supersedes no memory of a user."""
+    found = (related_memory_id(number, context, namespaces) for number in dict.fromkeys(numbers))
     users = {memory.memory_id for memory in context.related if memory.attributed_to is None}
     return tuple(each for each in found if each is not None and not (is_attributed and each in users))[:MAX_SUPERSEDED]
 
 
-def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: TokenCount) -> tuple[str, str | None]:
+def fitted_texts(text: str, full_text: str | None, policy: Policy, count_tokens: TokenCount) -> tuple[str, str | None]:
     """The short text, cut at a word to the policy's characters and 500 tokens, and the full text if the policy stores one.
 
-    Under such a policy a text that was cut becomes the full text, with at most 4,000 tokens.
+    If the short text was cut and there is no full text, the uncut text is the full text. A full text has at most 4,000 tokens.
+    Raises UnusableText: `empty`, `instruction`, `length`.
     """
     line = one_line(text)
     if is_injection(line):
@@ -239,7 +244,7 @@ def fitted_context(context: str | None, count_tokens: TokenCount) -> str | None:
     return truncated(context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens)
 
 
-def related(number: int | None, context: Context, namespaces: Collection[str]) -> str | None:
+def related_memory_id(number: int | None, context: Context, namespaces: Collection[str]) -> str | None:
     """The id of the related memory with this number; None for an unknown number, or a memory of another person's namespace."""
     if number is None or not 1 <= number <= len(context.related):
         return None

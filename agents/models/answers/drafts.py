@@ -3,11 +3,8 @@
 import msgspec
 from msgspec import Struct
 
-from agents.models.answers.replies import Unreadable
-from agents.models.answers.texts import (
-    UnusableText,
-    without_secrets,
-)
+from agents.models.answers.replies import UnreadableDraft
+from agents.models.answers.texts import UnusableText, without_secrets
 from agents.privacy.scrub import storable
 from schemas.policies.policies import Privacy
 
@@ -16,8 +13,8 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A memory as a provider writes it. `messages` and related memories are numbers in the prompt, from 1; messages before
     the slice have numbers up to 0. `corrects` are places in the answer, from 1. A missing importance is rated later.
 
-    `forget` is the number of a message that asks to have something forgotten; small models fill in 0 where none does. The
-    draft is then no memory: `text` says what, `messages` say it, and `supersedes` are the memories meant."""
+    `forget` is the number of a message that asks to forget something; small models write 0 for none. A draft with `forget` is no
+    memory: `text` describes what to forget, `messages` are the messages that state it, and `supersedes` the memories that do."""
 
     kind: str
     text: str
@@ -40,10 +37,11 @@ class Draft(Struct, frozen=True, kw_only=True):
     forget: int | None = None
 
 
-def shaped(draft: object) -> Draft:
+def as_draft(draft: object) -> Draft:
+    """Converts builtins from JSON to a Draft. Raises UnusableText: `unreadable`, `schema`."""
     if isinstance(draft, Draft):
         return draft
-    if isinstance(draft, Unreadable):
+    if isinstance(draft, UnreadableDraft):
         raise UnusableText("unreadable")
     try:
         converted = msgspec.convert(draft, Draft)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from schemas.policies.policies import Policy
 
-LONGEST = 40  # characters of a kind that a model created
+MAX_KIND_CHARS = 40  # characters of a kind that a model created
 WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+){0,2}", re.UNICODE)
 
 NEAREST = {
@@ -43,4 +43,4 @@ def kind_of(written: str, policy: Policy) -> str | None:
     if known is not None or policy.unknown_kinds == "reject":
         return known
     made = " ".join(written.lower().split())
-    return made if len(made) <= LONGEST and WORDS.fullmatch(made) else None
+    return made if len(made) <= MAX_KIND_CHARS and WORDS.fullmatch(made) else None

@@ -4,14 +4,14 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from agents.models.answers.speakers import is_of_user
+from agents.models.answers.speakers import begins_with_user
 from schemas.extraction.requests import ExtractionRequest
 
 # "User authentication runs on port 80" is about software, "User runs in the morning" about a person.
 OF_SOFTWARE: Final = re.compile(
     r"(?:the )?user [a-z]+ (?:is|was|are|has|uses|runs|lives|needs|stores|reads|calls)\b", re.IGNORECASE
 )
-# Stricter than is_of_user: "User profile: diabetic" is about a person, whatever noun follows.
+# Stricter than begins_with_user: "User profile: diabetic" is about a person, whatever noun follows.
 USER_FIRST: Final = re.compile(r"(?:the )?user\b", re.IGNORECASE)
 VERBS: Final = (
     r"(?:is|was|has|had|does|did|likes|loves|hates|prefers|wants|lives|works|owns|eats|feels|believes|plans|moved|uses|speaks|knows"
@@ -19,7 +19,7 @@ VERBS: Final = (
     r"|heißt|nimmt|mag|will|möchte|leidet|est|était|a|avait|habite|vit|travaille|s['’]appelle|prend|aime|veut|souffre|es|era|está|tiene"
     r"|vive|trabaja|se llama|toma|quiere|sufre)"
 )
-RELATED: Final = (
+RELATIVES: Final = (
     r"(?:wife|husband|spouse|son|daughter|child|kid|mother|father|mom|mum|dad|brother|sister|girlfriend|boyfriend|fianc[ée]e?|boss"
     r"|friend|colleague|ehefrau|ehemann|frau|mann|sohn|tochter|kind|mutter|vater|bruder|schwester|freund(?:in)?|chef(?:in)?|femme|mari"
     r"|fils|fille|enfant|mère|père|frère|sœur|esposa|esposo|mujer|marido|hij[oa]|madre|padre|herman[oa]|novi[oa])"
@@ -34,13 +34,13 @@ TITLE: Final = re.compile(r"(?:the|mrs?|ms|dr|prof|der|die|das|herr|frau|le|la|m
 ARTICLE: Final = (
     r"(?:the|this|that|your|their|his|her|der|die|das|den|dem|dein\w*|ihr\w*|le|la|l['’]|votre|ton|ta|son|sa|el|su|tu)"
 )
-OF_A_PERSON: Final = re.compile(
+ABOUT_PERSON: Final = re.compile(
     rf"\b[Uu]ser(?:['’]s\b| {VERBS}\b)"
     r"|\b(?:[Tt]he [Uu]ser|User)\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:of|in|at|on|with|from|to|for|and|or|who|by|as)\b)"
     r"|\b(?:[Dd]e[rmns] (?:Be)?[Nn]utzer(?:in|s)?|[Dd]ie (?:Be)?[Nn]utzerin)\b(?!-)"
     r"|\bl['’]utilisat(?:eur|rice)\b|\b(?:[Ee]l|[Ll]a|[Dd]el|[Aa]l) usuari[oa]\b"
     # Persons and pronouns at the beginning.
-    rf"|^(?i:(?:{ARTICLE}\s?)?{RELATED}(?:['’]s\b|,| {VERBS}\b))"
+    rf"|^(?i:(?:{ARTICLE}\s?)?{RELATIVES}(?:['’]s\b|,| {VERBS}\b))"
     rf"|^(?i:(?:{ARTICLE}\s?)?{PERSONS}(?:['’]s\b| {VERBS}\b))"
     rf"|^(?:The )?[Pp]atient(?:in|e)? [A-Z]|^(?:[Ll]e|[Vv]otre) client {VERBS}\b"
     r"|^(?:He|She|You|Er|Sie|Du|Elle|Vous|Él|Ella|Usted|Tú)\b(?!['’])"
@@ -53,10 +53,10 @@ OF_A_PERSON: Final = re.compile(
 )
 
 
-def is_of_person(text: str, names: Collection[str]) -> bool:
-    """Whether a text is about a user, one of these people, or a person whom a noun, a pronoun or a predicate shows."""
-    begins_with_user = is_of_user(text) or USER_FIRST.match(text)
-    if OF_A_PERSON.search(text) or (begins_with_user and not OF_SOFTWARE.match(text)):
+def is_about_person(text: str, names: Collection[str]) -> bool:
+    """Whether a text is about a user, a person with one of the `names`, or a person as a noun, a pronoun or a predicate shows."""
+    is_about_user = begins_with_user(text) or USER_FIRST.match(text)
+    if ABOUT_PERSON.search(text) or (is_about_user and not OF_SOFTWARE.match(text)):
         return True
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names)
 

@@ -15,7 +15,7 @@ MAX_RATINGS: Final = 32  # per reply
 MAX_IMPORTANCE: Final = 10
 
 
-class Reply(Struct, frozen=True):
+class ExtractionReply(Struct, frozen=True):
     """The drafts of a reply, and its `ratings` of messages. `whole`: every part of the reply is readable."""
 
     drafts: tuple[Any, ...]
@@ -23,22 +23,22 @@ class Reply(Struct, frozen=True):
     ratings: tuple[Any, ...] = ()
 
 
-class Unreadable(Struct, frozen=True):
+class UnreadableDraft(Struct, frozen=True):
     """The unreadable part of a reply, as an item of its drafts."""
 
 
-def read_reply(text: str) -> Reply:
+def read_reply(text: str) -> ExtractionReply:
     """The drafts as builtins, unchecked. A reply of another shape is not `whole`, and has the readable drafts."""
     try:
         found = orjson.loads(without_code_fence(text))
     except orjson.JSONDecodeError:
-        return Reply(tuple(recover_drafts(text)), whole=False)
+        return ExtractionReply(tuple(recover_drafts(text)), whole=False)
     if isinstance(found, dict) and isinstance(found.get("memories"), list):
         ratings = found.get("ratings")
-        return Reply(tuple(found["memories"]), True, tuple(ratings) if isinstance(ratings, list) else ())
+        return ExtractionReply(tuple(found["memories"]), True, tuple(ratings) if isinstance(ratings, list) else ())
     if isinstance(found, list):
-        return Reply(tuple(found), whole=True)
-    return Reply((), whole=False)
+        return ExtractionReply(tuple(found), whole=True)
+    return ExtractionReply((), whole=False)
 
 
 def read_summary(text: str) -> str | None:
@@ -61,7 +61,7 @@ def recover_drafts(text: str) -> list[Any]:
 
 
 def recover_objects(text: str, listed: str, field: str) -> list[Any]:
-    """The complete objects that have `field`, alone or in an object's list `listed`."""
+    """The complete JSON objects in a text: the items of every list `listed`, and objects that have `field`."""
     decoder = json.JSONDecoder()
     found: list[Any] = []
     failed = 0

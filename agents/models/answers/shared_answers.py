@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.models.answers.candidates import Checked, check
-from agents.models.answers.drafts import Draft, shaped
+from agents.models.answers.candidates import CheckedDrafts, check_drafts
+from agents.models.answers.drafts import Draft, as_draft
 from agents.models.answers.texts import UnusableText
 from agents.models.port import Context
 from schemas.extraction.requests import ExtractionRequest
@@ -35,9 +35,9 @@ class MessageNumbers(Struct, frozen=True):
 
 def check_shared(
     drafts: Iterable[object], requests: Sequence[ExtractionRequest], context: Context, count_tokens: TokenCount
-) -> tuple[Checked, ...]:
-    """The checked drafts of each slice, in order. A draft that cites several conversations is rejected: after an erasure of
-    one of them its words could not be told apart."""
+) -> tuple[CheckedDrafts, ...]:
+    """The checked drafts of each slice, in order. A draft that cites several conversations is rejected: if one of them were
+    erased, nobody could tell which words of the memory came from it."""
     numbers = tuple(numbered(requests))
     own: list[list[object]] = [[] for _ in requests]
     rejected = [Counter[str]() for _ in requests]
@@ -51,13 +51,18 @@ def check_shared(
             own[slice_].append(draft)
             places[place] = slice_, len(own[slice_])
     made = (
-        check([renumbered(each, at, numbers[at], places) for each in own[at]], request, context, count_tokens, requests)
+        check_drafts(
+            [renumbered(each, at, numbers[at], places) for each in own[at]], request, context, count_tokens, requests
+        )
         for at, request in enumerate(requests)
     )
-    return tuple(Checked(each.proposals, dict(rejected[at] + Counter(each.rejected))) for at, each in enumerate(made))
+    return tuple(
+        CheckedDrafts(each.proposals, dict(rejected[at] + Counter(each.rejected))) for at, each in enumerate(made)
+    )
 
 
 def numbered(requests: Iterable[ExtractionRequest]) -> Iterable[MessageNumbers]:
+    """The message numbers of each slice in a prompt that they share."""
     first, before = 1, 0
     for request in requests:
         yield MessageNumbers(first, before, request)
@@ -67,7 +72,7 @@ def numbered(requests: Iterable[ExtractionRequest]) -> Iterable[MessageNumbers]:
 def slices_cited(draft: object, numbers: Sequence[MessageNumbers]) -> set[int]:
     """The places of the slices that a draft cites; empty for an invalid draft."""
     try:
-        sound = shaped(draft)
+        sound = as_draft(draft)
     except UnusableText:
         return set()
     cited = [*sound.messages, *([sound.forget] if sound.forget else [])]
@@ -78,7 +83,7 @@ def renumbered(draft: object, at: int, numbers: MessageNumbers, places: dict[int
     """The draft with the numbers of its own slice; an invalid draft is unchanged. `places` has, for each draft of the
     answer, its slice and its place among that slice's drafts."""
     try:
-        sound: Draft = shaped(draft)
+        sound: Draft = as_draft(draft)
     except UnusableText:
         return draft
     messages = [own for each in sound.messages if (own := numbers.own(each)) is not None]

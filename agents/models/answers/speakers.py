@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from functools import partial
 from typing import Final
 
 from agents.models.offline.rules.engine.injection import is_injection
@@ -34,9 +33,9 @@ BEGINNINGS: Final = (
     (re.compile(r"(?:(?:el|la) )?usuari[oa]\b", re.IGNORECASE), "{}"),
 )
 QUOTATION: Final = re.compile(r'("[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»)')
-GENERAL: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) User\b"
+GENERIC_USER: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) User\b"
 # The prompt's word for the speaker within a text. "The user" there is anybody who uses the software, and "User table" is a table.
-MENTION: Final = re.compile(rf"{GENERAL}|(?<![\w/.@-])(?<![Tt]he )User\b(?![-_/@=]|\.\w)(?! {SOFTWARE})(?! [A-Z])")
+MENTION: Final = re.compile(rf"{GENERIC_USER}|(?<![\w/.@-])(?<![Tt]he )User\b(?![-_/@=]|\.\w)(?! {SOFTWARE})(?! [A-Z])")
 # Texts that leave out their subject, which is the user: "Is allergic to peanuts."
 NO_SUBJECT: Final = re.compile(
     r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Moved|Speaks|Decided|Will"
@@ -50,7 +49,7 @@ LEADING: Final = re.compile(  # words of a time before the subject: "Since 2019 
 
 
 def display_names(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
-    """The name of each person in texts, by the person's key: their name, otherwise the id. People with equal names get both."""
+    """The name for each person in texts, by the person's key: the name, otherwise the id; both for people with equal names."""
     people = {each.key: each for each in speakers}
     names = [name_of(each, privacy) for each in people.values()]
     return {
@@ -64,31 +63,32 @@ def name_of(speaker: Speaker, privacy: Privacy) -> str:
 
 
 def safe_name(name: str | None, privacy: Privacy) -> str | None:
-    """The name on one line of at most MAX_NAME characters; None if it has instructions or anything that may not be
+    """The name on one line of at most MAX_NAME characters; None if it addresses a model or has content that must not be
     stored."""
     line = UNSAFE_IN_NAMES.sub(" ", name or "").strip()[:MAX_NAME].strip()
     return line if line and not is_injection(line) and storable(line, privacy) == line else None
 
 
-def is_of_user(text: str) -> bool:
+def begins_with_user(text: str) -> bool:
     """Whether the text begins with "the user", which is ambiguous where several people speak."""
     return any(beginning.match(text) for beginning, _ in BEGINNINGS)
 
 
 def mentions_user(text: str) -> bool:
     """Whether the text begins with "the user", or says "User" anywhere."""
-    return is_of_user(text) or with_name_within(text, "") != text
+    return begins_with_user(text) or with_name_within(text, "") != text
 
 
-def is_about(text: str, name: str | None) -> bool:
-    """Whether the user is the subject: the text begins with "User" or the person's name, or leaves the subject out."""
-    if is_of_user(text) or NO_SUBJECT.match(text) or (LEADING.match(text) and mentions_user(text)):
+def has_user_as_subject(text: str, name: str | None) -> bool:
+    """Whether the user is the text's subject: it begins with "User" or the person's name, or has no subject."""
+    if begins_with_user(text) or NO_SUBJECT.match(text) or (LEADING.match(text) and mentions_user(text)):
         return True
     return bool(name) and re.match(rf"{re.escape(name or '')}(?!\w)", text) is not None
 
 
 def with_name(text: str, name: str) -> str:
-    """The text with the person's name instead of "the user" at its beginning, and of "User" anywhere in words of its own."""
+    """The text with the person's name instead of "the user" at its beginning, and instead of "User" anywhere outside of
+    quotations."""
     if NO_SUBJECT.match(text):
         return f"{name} {text[0].lower()}{text[1:]}"
     for beginning, instead in BEGINNINGS:
@@ -98,20 +98,16 @@ def with_name(text: str, name: str) -> str:
 
 
 def with_name_within(text: str, name: str) -> str:
-    """The same for the words between quotations, which stay as they were said."""
+    """The text with the name instead of "User" anywhere outside of quotations."""
+
+    def name_or_generic(found: re.Match[str]) -> str:
+        return found[0] if re.fullmatch(GENERIC_USER, found[0]) else name
+
     parts = QUOTATION.split(text)
-    return "".join(part if at % 2 else named(part, name) for at, part in enumerate(parts))
+    return "".join(part if at % 2 else MENTION.sub(name_or_generic, part) for at, part in enumerate(parts))
 
 
-def named(text: str, name: str) -> str:
-    return MENTION.sub(partial(called_unless_general, name), text)
-
-
-def called_unless_general(called: str, found: re.Match[str]) -> str:
-    return found[0] if re.fullmatch(GENERAL, found[0]) else called
-
-
-def about_user(text: str, name: str) -> str:
+def with_user_for_name(text: str, name: str) -> str:
     """The text with "User" instead of the person's name at its beginning."""
     rest = text.removeprefix(name)
     return f"User{rest}" if rest != text and rest[:1] in (" ", "'", "’") else text

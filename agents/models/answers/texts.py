@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from agents.models.answers.summaries import broken_off
+from agents.models.answers.summaries import cut_with_ellipsis
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.privacy.scrub import storable
 from schemas.policies.policies import Policy, Privacy
@@ -15,8 +15,9 @@ FULL_CHARS: Final = 40_000  # the limit of an event's text
 CONTEXT_CHARS: Final = 1_000
 # A text longer than this many times the limit is rejected instead of cut.
 MAX_LENGTH_FACTOR: Final = 10
-BLANK: Final = re.compile(r"\s+")
-MARKS: Final = re.compile(r"[\W_]+", re.UNICODE)
+WHITESPACE: Final = re.compile(r"\s+")
+PUNCTUATION: Final = re.compile(r"[\W_]+", re.UNICODE)
+MIN_CHARS_BESIDES_SECRETS: Final = 10
 PLACEHOLDERS: Final = re.compile(r"\[[A-Z_]+\]")
 
 
@@ -26,8 +27,8 @@ class UnusableText(Exception):
 
 def one_line(text: str) -> str:
     """The text on one line. Raises UnusableText `empty` if it has only punctuation."""
-    line = BLANK.sub(" ", text).strip()
-    if not MARKS.sub("", line):
+    line = WHITESPACE.sub(" ", text).strip()
+    if not PUNCTUATION.sub("", line):
         raise UnusableText("empty")
     return line
 
@@ -36,7 +37,10 @@ def without_secrets(text: str, privacy: Privacy) -> str:
     """The text with secrets replaced by placeholders. Raises UnusableText `secret` if little else is left."""
     scrubbed = storable(text, privacy)
     # Searches for placeholders: the provider's input was scrubbed already.
-    if PLACEHOLDERS.search(scrubbed) and len(MARKS.sub("", PLACEHOLDERS.sub("", scrubbed))) < len("userskeyis"):
+    if (
+        PLACEHOLDERS.search(scrubbed)
+        and len(PUNCTUATION.sub("", PLACEHOLDERS.sub("", scrubbed))) < MIN_CHARS_BESIDES_SECRETS
+    ):
         raise UnusableText("secret")
     return scrubbed
 
@@ -45,7 +49,7 @@ def truncated(text: str, most_chars: int, most_tokens: int, count_tokens: TokenC
     """The text if it fits, otherwise its beginning up to a word, with `…`."""
     if len(text) <= most_chars and fits(text, most_tokens, count_tokens):
         return text
-    return broken_off(text[:most_chars], most_tokens, count_tokens)
+    return cut_with_ellipsis(text[:most_chars], most_tokens, count_tokens)
 
 
 def fits(text: str, most_tokens: int, count_tokens: TokenCount) -> bool:
@@ -53,10 +57,10 @@ def fits(text: str, most_tokens: int, count_tokens: TokenCount) -> bool:
     return len(text.encode(errors="surrogatepass")) <= most_tokens or count_tokens(text) <= most_tokens
 
 
-def new_text(text: str, policy: Policy, count_tokens: TokenCount) -> str:
-    """Checks a short text that a model wrote about memories.
+def checked_text(text: str, policy: Policy, count_tokens: TokenCount) -> str:
+    """The short text of a model on one line, without secrets.
 
-    Raises UnusableText: `empty`, `length`, `secret`, or `instruction` for one that addresses a model or the memory.
+    Raises UnusableText: `empty`, `length`, `secret` (little text besides a credential), `instruction` (addresses a model).
     """
     line = without_secrets(one_line(text), policy.privacy)
     if len(line) > policy.max_text_chars or not fits(line, SHORT_TOKENS, count_tokens):

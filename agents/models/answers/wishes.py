@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from agents.models.answers.attribution import ASKS, content_words, is_among, words
+from agents.models.answers.attribution import QUESTION_WORDS, content_words, shares_stem, words
 from agents.models.answers.drafts import Draft
 from agents.models.answers.texts import UnusableText, one_line
 from agents.models.offline.own_statements import own_statements
@@ -19,11 +19,11 @@ WISH: Final = "wish"
 MAX_CHARS: Final = 1_000
 MAX_MESSAGES: Final = 5  # that a wish names; they are hidden from search
 EVERYTHING: Final = re.compile(r"everything(?: (?:about|on|of) (?:the |this )?(?:user|speaker))?", re.IGNORECASE)
-OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)
+USERS_OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)
 
 
 class WishReader:
-    """Reads the wishes of one answer. What all of them need is computed for the first. `shown` are all slices of the prompt."""
+    """Reads the wishes of one answer; data that they share is computed once. `shown` are all slices of the prompt."""
 
     def __init__(self, request: ExtractionRequest, context: Context, shown: Sequence[ExtractionRequest]) -> None:
         self._request = request
@@ -34,8 +34,9 @@ class WishReader:
     def read(self, draft: Draft) -> Proposal:
         """The wish of a draft with `forget`.
 
-        Raises UnusableText: `provenance` if that message is no user's, only quotes or plays such a wish, or only states the text;
-        `instruction` if a message of the prompt addresses a model; `speakers` if its speaker feeds no namespace.
+        Raises UnusableText: `provenance` if the message with the wish is no user's, if it only quotes or plays such a wish, or if
+        it only states the text; `instruction` if a message of the prompt addresses a model; `speakers` if the speaker feeds no
+        namespace; `empty`.
         """
         request, asking = self._request, self._asking(draft.forget or 0)
         if self._is_injected:
@@ -43,7 +44,7 @@ class WishReader:
         namespaces = request.fed_by({request.speaker(asking)})
         if request.speakers and not namespaces:
             raise UnusableText("speakers")
-        text = OWN.sub("my ", one_line(draft.text)[:MAX_CHARS])
+        text = USERS_OWN.sub("my ", one_line(draft.text)[:MAX_CHARS])
         if only_states(asking.content, text):
             raise UnusableText("provenance")
         everything = EVERYTHING.fullmatch(text.strip(" .!\"'")) is not None
@@ -90,14 +91,14 @@ class WishReader:
 
 
 def only_states(content: str, text: str) -> bool:
-    """Whether a message has no other content than the text, and no word of a wish: a careless model gives the number of any
-    message."""
-    said, named = {each for each in content_words(content) if not ASKS.fullmatch(each)}, words([text])
-    return bool(said) and TRIGGER.search(content) is None and all(is_among(each, named) for each in said)
+    """Whether a message has no other content than the text, and no word of a wish. Careless models cite such messages as
+    wishes."""
+    said, named = {each for each in content_words(content) if not QUESTION_WORDS.fullmatch(each)}, words([text])
+    return bool(said) and TRIGGER.search(content) is None and all(shares_stem(each, named) for each in said)
 
 
 def messages_meant(draft: Draft, asking: SliceMessage, request: ExtractionRequest) -> list[str]:
-    """The other messages of the same person, up to the wish, that the draft cites; none if it cites more than
+    """The ids of the cited earlier messages of the person who has the wish (`asking`); none if there are more than
     MAX_MESSAGES."""
     said = (*request.overlap, *request.messages)
     earlier = said[: said.index(asking)]

@@ -17,7 +17,7 @@ class Breaker:
         self._opened_at: float | None = None
         self._probing = False
         self.outages = 0
-        """In a row, up to now."""
+        """The latest outages in a row."""
 
     def state(self, now: float) -> BreakerState:
         if self._opened_at is None:

@@ -9,7 +9,7 @@ from agents.models.billing import Bill
 from agents.models.calls.metering import Meter
 from agents.models.calls.rate_limits import Allowance
 from agents.models.local_only import require_local
-from agents.models.port import Call, Usage
+from agents.models.port import MeasuredCall, Usage
 from agents.models.prompts.questions import Question
 from schemas.errors import Rejected
 
@@ -24,11 +24,11 @@ class ChatTurn(Struct, frozen=True):
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
-    """A model's reply and its usage. `broke_off`: it reached the token limit. `counted` is False if the prompt's tokens are
+    """A model's reply and its usage. `truncated`: it reached the token limit. `counted` is False if the prompt's tokens are
     unknown. `request_id` is the provider's, for support; `allowances` are the rate limits that it reported."""
 
     text: str
-    broke_off: bool
+    truncated: bool
     model: str
     usage: Usage
     counted: bool = True
@@ -44,13 +44,13 @@ class ReplyRefused(Rejected):
         self.bill = bill
 
 
-class Calls(Protocol):
-    """Access to a model. `name` is the provider's."""
+class ModelCalls(Protocol):
+    """Makes calls to a model. `name` is the provider's."""
 
     name: str
     leaves_machine: bool
-    larger_max_tokens: int
-    """The token limit of a second reply, after one that did not fit its question's `answer_tokens`."""
+    max_reply_tokens: int
+    """The token limit of any reply. The first reply to a question is also limited to its `answer_tokens`."""
 
     async def unavailable_reason(self) -> str | None:
         """See Provider.unavailable_reason."""
@@ -65,7 +65,7 @@ class Calls(Protocol):
         refusal.
         """
 
-    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+    def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:
         """The texts of a call besides its turns, the schema included. Many questions share them."""
 
 
@@ -76,18 +76,18 @@ class Exchange(Struct, Generic[T], frozen=True, kw_only=True):
     whole: bool
     model: str
     usage: Usage
-    calls: tuple[Call, ...]
+    calls: tuple[MeasuredCall, ...]
 
 
 class Replies(Struct, frozen=True):
-    """The reply texts to parse, in order, and every call with its turns."""
+    """The reply texts to parse, in order; `made` has the turns and the reply of every call."""
 
     texts: tuple[str, ...]
     made: tuple[tuple[tuple[ChatTurn, ...], ModelReply], ...]
 
 
 async def exchange(
-    calls: Calls, question: Question[T], meter: Meter | None = None, bills: list[Bill] | None = None
+    calls: ModelCalls, question: Question[T], meter: Meter | None = None, bills: list[Bill] | None = None
 ) -> Exchange[T]:
     """Asks a question. Appends each call's bill to `bills`, also if the question fails.
 
@@ -102,34 +102,35 @@ async def exchange(
         whole=whole,
         model=replies.made[-1][1].model,
         usage=total([spoken.usage for _, spoken in replies.made]),
-        calls=measured(calls.fixed(question), replies, meter),
+        calls=measured(calls.fixed_texts(question), replies, meter),
     )
 
 
-async def replies_to(calls: Calls, question: Question[T], bills: list[Bill]) -> Replies:
+async def replies_to(calls: ModelCalls, question: Question[T], bills: list[Bill]) -> Replies:
+    """Makes the first call, and a second one to continue a truncated reply or to repair an unreadable one."""
     turns = (ChatTurn("user", question.user_prompt),)
     first = await call_and_bill(calls, question, turns, first_max_tokens(calls, question), bills)
-    if first.broke_off:
+    if first.truncated:
         part = question.part(first.text)
         asking = turns if part is None else with_repair(turns, part, question.resume)
-        again = await call_and_bill(calls, question, asking, calls.larger_max_tokens, bills)
-        continued = complete_text(again, calls.larger_max_tokens)
+        again = await call_and_bill(calls, question, asking, calls.max_reply_tokens, bills)
+        continued = complete_text(again, calls.max_reply_tokens)
         whole = continued if part is None else question.joined((part, continued))
         return Replies((whole,), ((turns, first), (asking, again)))
     if question.read(first.text) is not None:
         return Replies((first.text,), ((turns, first),))
     repairing = with_repair(turns, first.text, question.repair)
-    second = await call_and_bill(calls, question, repairing, calls.larger_max_tokens, bills)
+    second = await call_and_bill(calls, question, repairing, calls.max_reply_tokens, bills)
     return Replies((first.text, second.text), ((turns, first), (repairing, second)))
 
 
-def first_max_tokens(calls: Calls, question: Question[Any]) -> int:
+def first_max_tokens(calls: ModelCalls, question: Question[Any]) -> int:
     """The token limit of the first reply; unwritten tokens are not billed."""
-    return min(question.answer_tokens, calls.larger_max_tokens)
+    return min(question.answer_tokens, calls.max_reply_tokens)
 
 
 async def call_and_bill(
-    calls: Calls, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int, bills: list[Bill]
+    calls: ModelCalls, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int, bills: list[Bill]
 ) -> ModelReply:
     try:
         reply = await calls.call(question, turns, max_tokens)
@@ -141,7 +142,8 @@ async def call_and_bill(
 
 
 def complete_text(reply: ModelReply, max_tokens: int) -> str:
-    if reply.broke_off:
+    """The text of a reply. Raises Rejected `truncated`."""
+    if reply.truncated:
         raise Rejected(
             "truncated",
             f"the answer has more than {max_tokens} tokens or fills the model's context: lower the policy's slice_tokens",
@@ -155,7 +157,7 @@ def with_repair(turns: tuple[ChatTurn, ...], text: str, repair: str) -> tuple[Ch
 
 
 def parse_replies(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]:
-    """Parses the last text, or salvages parts of all texts. Raises Rejected `unreadable`."""
+    """Parses the last text (True), or salvages parts of all texts (False). Raises Rejected `unreadable`."""
     last = question.read(texts[-1])
     if last is not None:
         return last, True
@@ -165,7 +167,7 @@ def parse_replies(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]
     return rest, False
 
 
-def measured(fixed: tuple[str, ...], replies: Replies, meter: Meter | None) -> tuple[Call, ...]:
+def measured(fixed: tuple[str, ...], replies: Replies, meter: Meter | None) -> tuple[MeasuredCall, ...]:
     if meter is None:
         return ()
     return tuple(

@@ -1,4 +1,4 @@
-"""Guards the calls to a provider: limits how many run at once, keeps rate limits, and stops while a circuit breaker is open."""
+"""Guards the calls to a provider: limits how many run at once, obeys rate limits, and stops while a circuit breaker is open."""
 
 import asyncio
 import logging
@@ -9,8 +9,8 @@ from opentelemetry.trace import Span, SpanKind
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.breaker import Breaker, BreakerState
-from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
-from agents.models.calls.rate_limits import Limits, RateLimited, actual_cost, expected_cost
+from agents.models.calls.exchange import ChatTurn, ModelCalls, ModelReply
+from agents.models.calls.rate_limits import RateLimited, RateLimits, actual_cost, expected_cost
 from agents.models.prompts.questions import Question
 from schemas.errors import Rejected, Retryable
 from schemas.observability import traces
@@ -29,31 +29,30 @@ class GuardedCalls:
 
     def __init__(
         self,
-        calls: Calls,
+        calls: ModelCalls,
         concurrency: int,
         tokens_per_minute: int | None = None,
         breaker: Breaker | None = None,
         clock: Callable[[], float] | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         max_wait_s: float = MAX_WAIT_S,
     ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
-        self.larger_max_tokens = calls.larger_max_tokens
+        self.max_reply_tokens = calls.max_reply_tokens
         self._calls = calls
         self._slots = asyncio.Semaphore(concurrency)
         self._tokens_per_minute = tokens_per_minute
         self._breaker = breaker or Breaker()
-        self._limits: dict[str, Limits] = {}
+        self._limits: dict[str, RateLimits] = {}
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
-        self._sleep = sleep
+
         self._max_wait_s = max_wait_s
 
     def model(self, question: Question[Any]) -> str:
         return self._calls.model(question)
 
-    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
-        return self._calls.fixed(question)
+    def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:
+        return self._calls.fixed_texts(question)
 
     def breaker_state(self) -> BreakerState:
         return self._breaker.state(self._clock())
@@ -64,14 +63,14 @@ class GuardedCalls:
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         """Raises as the calls do; also Retryable while the breaker is open, or if the wait for the rate limit would be long."""
-        texts = [*self.fixed(question), *(turn.text for turn in turns)]
+        texts = [*self.fixed_texts(question), *(turn.text for turn in turns)]
         expected = expected_cost(sum(map(estimated_tokens, texts)))
-        limits = self._limits.setdefault(self.model(question), Limits(self._tokens_per_minute))
+        limits = self._limits.setdefault(self.model(question), RateLimits(self._tokens_per_minute))
         async with self._slots:
             while (wait_s := limits.wait_s(self._clock(), expected)) > 0:
                 if wait_s > self._max_wait_s:
                     raise RateLimited(f"the rate limit of {self.name} allows this call only in {wait_s:.0f} s", wait_s)
-                await self._sleep(wait_s)
+                await asyncio.sleep(wait_s)
             if wait_s := self._breaker.wait_s(self._clock()):
                 raise Retryable(self._circuit_open(wait_s))
             limits.take(self._clock(), expected)
@@ -80,13 +79,13 @@ class GuardedCalls:
                 f"chat {self.model(question)}", span_attributes(self.name, self.model(question)), kind=SpanKind.CLIENT
             ) as span:
                 reply = await self._reported_to_breaker(limits, self._calls.call(question, turns, max_tokens))
-                describe(span, reply)
+                add_usage_attributes(span, reply)
         log.info("%s", call_summary(self.name, question, reply, self._clock() - started_at))
         limits.correct(self._clock(), expected, actual_cost(reply.usage))
         limits.set_remaining(self._clock(), reply.allowances)
         return reply
 
-    async def _reported_to_breaker(self, limits: Limits, call: Awaitable[ModelReply]) -> ModelReply:
+    async def _reported_to_breaker(self, limits: RateLimits, call: Awaitable[ModelReply]) -> ModelReply:
         """Awaits a call and reports its result to the breaker, and what the server says about rate limits to `limits`."""
         self._breaker.started()
         try:
@@ -94,7 +93,7 @@ class GuardedCalls:
         except RateLimited as throttled:
             self._breaker.answered()
             limits.set_remaining(self._clock(), throttled.allowances)
-            limits.close(self._clock(), throttled.wait_s or 0.0)
+            limits.block(self._clock(), throttled.wait_s or 0.0)
             raise
         except Retryable:
             self._failed()
@@ -134,7 +133,7 @@ def span_attributes(provider: str, model: str) -> dict[str, str]:
     return {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
 
 
-def describe(span: Span, reply: ModelReply) -> None:
+def add_usage_attributes(span: Span, reply: ModelReply) -> None:
     """Adds a call's usage to its span, without text of conversations."""
     used = reply.usage
     span.set_attribute("gen_ai.response.model", reply.model)

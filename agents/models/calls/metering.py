@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from agents.models.port import Call, Usage
+from agents.models.port import MeasuredCall, Usage
 from streams.windows.tokens.calibration import request_tokens
 from streams.windows.tokens.counting import TokenCount
 
@@ -17,19 +17,19 @@ MAX_CHARS: Final = 64_000
 
 
 class Meter:
-    """Counts with `count_tokens`; texts that many calls share are counted once."""
+    """Measures calls, counting with `count_tokens`. Texts that many calls share are counted once."""
 
     def __init__(self, count_tokens: TokenCount) -> None:
         self._count = count_tokens
         self._count_fixed = lru_cache(maxsize=64)(count_tokens)
 
-    def measured(self, fixed: Sequence[str], messages: Sequence[str], usage: Usage) -> tuple[Call, ...]:
-        """The measured call with the shared texts `fixed` and the texts of its `messages`; None if it is unfit for
-        calibration."""
+    def measured(self, fixed: Sequence[str], messages: Sequence[str], usage: Usage) -> tuple[MeasuredCall, ...]:
+        """The measurement of a call with the shared texts `fixed` and the texts of its `messages`; empty for a prompt that is too
+        short or too long for calibration."""
         if sum(map(len, messages)) > MAX_CHARS:
             return ()
         counted = request_tokens(sum(map(self._count_fixed, fixed)) + sum(map(self._count, messages)), len(messages))
         if counted < MIN_TOKENS:
             return ()
         billed = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        return (Call(counted_tokens=counted, billed_tokens=billed),)
+        return (MeasuredCall(counted_tokens=counted, billed_tokens=billed),)

@@ -12,24 +12,24 @@ from msgspec import Struct
 from agents.models.port import Usage
 from schemas.errors import Retryable
 
-Kind: TypeAlias = Literal["requests", "input_tokens", "output_tokens", "tokens"]
-Cost: TypeAlias = Mapping[Kind, float]
-KINDS: Final[tuple[Kind, ...]] = ("requests", "input_tokens", "output_tokens", "tokens")
+LimitKind: TypeAlias = Literal["requests", "input_tokens", "output_tokens", "tokens"]
+Cost: TypeAlias = Mapping[LimitKind, float]
+KINDS: Final[tuple[LimitKind, ...]] = ("requests", "input_tokens", "output_tokens", "tokens")
 EXPECTED_OUTPUT_TOKENS: Final = 500
-"""Of an answer that is not there yet: four memories, or a summary."""
+"""The expected tokens of an answer before the call: four memories, or a summary."""
 
 
 class Allowance(Struct, frozen=True):
     """A rate limit as the server reports it: amount per minute, and the remaining amount."""
 
-    kind: Kind
+    kind: LimitKind
     per_minute: float
     remaining: float
 
 
 class RateLimited(Retryable):
-    """The provider is available but rejected the call for its rate. `allowances` as it reported them; `wait_s` if it gave a
-    time."""
+    """The provider is available but rejected the call for its rate. `allowances` are the limits that it reported, `wait_s` the
+    seconds that it asked to wait, if any; `said` is its message."""
 
     def __init__(
         self, message: str, wait_s: float | None = None, allowances: Sequence[Allowance] = (), *, said: str = ""
@@ -39,7 +39,7 @@ class RateLimited(Retryable):
         self.allowances = tuple(allowances)
 
 
-class Bucket:
+class TokenBucket:
     """A token bucket that holds one minute's amount. Without a limit it is never empty."""
 
     def __init__(self, per_minute: float | None = None) -> None:
@@ -55,13 +55,13 @@ class Bucket:
         return max(0.0, lacking * 60.0 / self._most)
 
     def take(self, now: float, amount: float) -> None:
-        """Takes an amount, also below zero. A negative amount gives back."""
+        """Takes an amount; the level may fall below zero. A negative amount is given back."""
         if self._most is not None:
             self._level = min(self._most, self._refilled(now) - amount)
 
     def set_remaining(self, now: float, per_minute: float, remaining: float) -> None:
-        """Lowers the level to the server's value if that is less: the server does not know running calls, this process not
-        other clients'."""
+        """Lowers the level to the server's value if that is less. The server does not know the running calls of this process, and
+        this process does not know the calls of other clients."""
         known = self._refilled(now) if self._most is not None else remaining
         self._most = per_minute
         self._level = min(known, remaining, per_minute)
@@ -74,12 +74,12 @@ class Bucket:
         return self._level
 
 
-class Limits:
+class RateLimits:
     """The limits of one model. `tokens_per_minute` is the operator's own, for input and output together."""
 
     def __init__(self, tokens_per_minute: float | None = None) -> None:
-        self._buckets: dict[Kind, Bucket] = {kind: Bucket() for kind in KINDS}
-        self._own = Bucket(tokens_per_minute)
+        self._buckets: dict[LimitKind, TokenBucket] = {kind: TokenBucket() for kind in KINDS}
+        self._own = TokenBucket(tokens_per_minute)
         self._closed_until = 0.0
 
     def wait_s(self, now: float, cost: Cost) -> float:
@@ -100,7 +100,7 @@ class Limits:
         for allowance in allowances:
             self._buckets[allowance.kind].set_remaining(now, allowance.per_minute, allowance.remaining)
 
-    def close(self, now: float, seconds: float) -> None:
+    def block(self, now: float, seconds: float) -> None:
         """Blocks all calls for that many seconds."""
         self._closed_until = max(self._closed_until, now + seconds)
 

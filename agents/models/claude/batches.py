@@ -16,9 +16,9 @@ from anthropic.types.messages import (
 )
 from anthropic.types.messages.batch_create_params import Request
 
-from agents.models.batches import BatchNotFound, ListedBatch, NoReply, Reply, SubmissionUnknown
+from agents.models.batches import BatchNotFound, BatchReply, ListedBatch, NoReply, SubmissionUnknown
 from agents.models.billing import Bill, BudgetGuard, Payer, PricedWork
-from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
+from agents.models.calls.exchange import ChatTurn, ModelCalls, ModelReply
 from agents.models.claude.calls import has_credentials, model_reply, params
 from agents.models.claude.errors import DETAIL_CHARS, is_billing_error, translated
 from agents.models.model_provider import ModelProvider
@@ -33,12 +33,12 @@ from schemas.policies.policies import Policy
 
 CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # request ids that the API accepts
 SUBMIT_TIMEOUT_S: Final = 120.0
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 RESERVED_S: Final = 26 * 3_600.0  # a batch takes at most a day
 # Errors of requests about a batch: the SDK passes on errors of a stream, and validates nothing.
-UNREAD: Final = (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TypeError)
+REQUEST_ERRORS: Final = (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TypeError)
 # A request with such an error fails again in any call; one with another error may succeed in a single call.
-HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
+PERMANENT_ERRORS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
 
 
 class EarlierReservation:
@@ -55,8 +55,8 @@ class EarlierReservation:
         """Books the cost of the batch once, however often its reply is read, and each repair call."""
         batched = [bill for bill in bills if bill.usage.batched]
         await self._budget_guard.settle(work, reservation_id, batched, outcome)
-        if mending := [bill for bill in bills if not bill.usage.batched]:
-            await self._budget_guard.settle(work, uuid4().hex, mending, outcome)
+        if repairs := [bill for bill in bills if not bill.usage.batched]:
+            await self._budget_guard.settle(work, uuid4().hex, repairs, outcome)
 
 
 class ClaudeBatches:
@@ -66,7 +66,7 @@ class ClaudeBatches:
         self,
         client: anthropic.AsyncAnthropic,
         model: str,
-        calls: Calls,
+        calls: ModelCalls,
         provider: ModelProvider,
         budget_guard: BudgetGuard | None = None,
     ) -> None:
@@ -109,35 +109,35 @@ class ClaudeBatches:
     def _request(self, name: str, question: Question[Any]) -> Request:
         turns = (ChatTurn("user", question.user_prompt),)
         # Unused tokens cost nothing, but a truncated reply would be repeated at full price.
-        message_params = params(question, turns, self._model, self._calls.larger_max_tokens)
+        message_params = params(question, turns, self._model, self._calls.max_reply_tokens)
         return {"custom_id": name, "params": message_params}
 
     async def ended(self, provider_id: str) -> bool:
         try:
             return (await self._client.messages.batches.retrieve(provider_id)).processing_status == "ended"
-        except UNREAD as exc:
+        except REQUEST_ERRORS as exc:
             raise self._failure(exc, provider_id) from exc
 
-    async def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
+    async def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, BatchReply], None]:
         try:
             lines = await self._client.messages.batches.results(provider_id)
             try:
                 async for line in lines:
                     if isinstance(line, MessageBatchIndividualResponse) and isinstance(line.custom_id, str):
-                        yield line.custom_id, reply(line.result)
+                        yield line.custom_id, reply_of(line.result)
             finally:
                 await lines.close()
-        except UNREAD as exc:
+        except REQUEST_ERRORS as exc:
             raise self._failure(exc, provider_id) from exc
 
     async def since(self, moment: datetime) -> Sequence[ListedBatch]:
         found: list[ListedBatch] = []
         try:
-            async for batch in self._client.messages.batches.list(limit=PAGE):
+            async for batch in self._client.messages.batches.list(limit=PAGE_SIZE):
                 if batch.created_at < moment:
                     break
                 found.append(listed_batch(batch))
-        except UNREAD as exc:
+        except REQUEST_ERRORS as exc:
             raise self._failure(exc) from exc
         return found
 
@@ -150,7 +150,7 @@ class ClaudeBatches:
         if self._budget_guard is None:
             return
         payer = Payer.of(request, policy)
-        work = PricedWork(operation="extract", payer=payer, provider=self.name, model=self._model, most=Usage())
+        work = PricedWork(operation="extract", payer=payer, provider=self.name, model=self._model, max_usage=Usage())
         await self._budget_guard.settle(work, reservation, (), "failed")
 
     async def answer(
@@ -161,7 +161,7 @@ class ClaudeBatches:
             if self._budget_guard and reservation
             else self._budget_guard
         )
-        return await self._provider.through(FirstReply(reply, self._calls), guard).extract(request, context)
+        return await self._provider.with_calls(FirstReply(reply, self._calls), guard).extract(request, context)
 
     def _failure(self, error: Exception, provider_id: str | None = None) -> Exception:
         if provider_id and isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
@@ -169,7 +169,7 @@ class ClaudeBatches:
         failure = translated(error, self._model) if isinstance(error, anthropic.AnthropicError) else error
         if isinstance(failure, Retryable | Misconfigured):
             return failure
-        # Without the batch in the response its state is unknown: single calls might pay for its requests twice.
+        # The state of the batch is unknown: single calls might pay for its requests twice.
         return Retryable(f"the response about {provider_id or 'batches'} cannot be read", repr(failure))
 
 
@@ -179,8 +179,8 @@ def listed_batch(batch: MessageBatch) -> ListedBatch:
     return ListedBatch(provider_id=batch.id, requests=requests, ended=batch.processing_status == "ended")
 
 
-def reply(result: object) -> Reply:
-    """Converts a result. The SDK validates nothing, so an unknown type of result counts as no reply."""
+def reply_of(result: object) -> BatchReply:
+    """Converts the result of one question. The SDK validates nothing: a result of an unknown type counts as no reply."""
     if isinstance(result, MessageBatchSucceededResult):
         try:
             return model_reply(result.message)
@@ -190,13 +190,14 @@ def reply(result: object) -> Reply:
             return NoReply(str(exc))
     if isinstance(result, MessageBatchErroredResult):
         error = getattr(result.error, "error", None)
-        return refused(str(getattr(error, "type", None)), str(getattr(error, "message", None)))
+        return reply_of_error(str(getattr(error, "type", None)), str(getattr(error, "message", None)))
     return NoReply(str(getattr(result, "type", None)))
 
 
-def refused(kind: str, message: str) -> Reply:
-    """Converts the error of one question. A single call then detects an empty account or a wrong model."""
-    reason = HOPELESS.get(kind)
+def reply_of_error(kind: str, message: str) -> BatchReply:
+    """Converts the error of one question: Rejected if no call can answer it. NoReply makes a single call, which detects an empty
+    account or a wrong model."""
+    reason = PERMANENT_ERRORS.get(kind)
     if reason is None or is_billing_error(message) or "output_config" in message:
         return NoReply(kind)
     return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")
@@ -206,10 +207,10 @@ class FirstReply:
     """Calls for one question with a known first reply, such as one from a batch: the first call returns or raises `reply`,
     and only repairs call the model."""
 
-    def __init__(self, reply: ModelReply | Rejected, calls: Calls) -> None:
+    def __init__(self, reply: ModelReply | Rejected, calls: ModelCalls) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
-        self.larger_max_tokens = calls.larger_max_tokens
+        self.max_reply_tokens = calls.max_reply_tokens
         self._reply: ModelReply | Rejected | None = reply
         self._calls = calls
 
@@ -225,5 +226,5 @@ class FirstReply:
             raise reply
         return reply if reply is not None else await self._calls.call(question, turns, max_tokens)
 
-    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
-        return self._calls.fixed(question)
+    def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:
+        return self._calls.fixed_texts(question)

@@ -28,17 +28,17 @@ DETAIL_CHARS = 300
 class ClaudeCalls:
     """Calls `model` through `client`, and `compaction_model`, if given, for compaction.
 
-    All errors are memstream's. `patience_s` bounds a call in seconds, retries included.
+    All errors are memstream's. `total_timeout_s` bounds a call, retries included.
     """
 
     name = "claude"
-    larger_max_tokens = 8_192
+    max_reply_tokens = 8_192
 
     def __init__(
         self,
         client: anthropic.AsyncAnthropic,
         model: str,
-        patience_s: float,
+        total_timeout_s: float,
         compaction_model: str | None = None,
     ) -> None:
         self.leaves_machine = not is_loopback(str(client.base_url))
@@ -46,7 +46,7 @@ class ClaudeCalls:
         self._model = model
         self._compaction_model = compaction_model or model
         # The SDK waits as long as `retry-after` says, even an hour; the request must not wait that long.
-        self._patience_s = patience_s
+        self._total_timeout_s = total_timeout_s
 
     async def unavailable_reason(self) -> str | None:
         """Reports missing credentials. A check of the API itself would cost a call."""
@@ -58,16 +58,16 @@ class ClaudeCalls:
         return self._compaction_model if question.purpose == "compact" else self._model
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        if trouble := await self.unavailable_reason():
-            raise Misconfigured(trouble)
+        if reason := await self.unavailable_reason():
+            raise Misconfigured(reason)
         model = self.model(question)
         messages_api = self._client.messages.with_raw_response
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._total_timeout_s):
                 response = await messages_api.create(**params(question, turns, model, max_tokens))
                 message = await response.parse()
         except TimeoutError as exc:
-            raise Retryable(f"Claude did not answer within {self._patience_s:g} s, retries included") from exc
+            raise Retryable(f"Claude did not answer within {self._total_timeout_s:g} s, retries included") from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, model) from exc
         except ValueError as exc:
@@ -76,7 +76,7 @@ class ClaudeCalls:
         rate_allowances = allowances(response.headers)
         return msgspec.structs.replace(model_reply(message), request_id=response.request_id, allowances=rate_allowances)
 
-    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+    def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:
         """Includes the schema, which the API bills.
 
         The schema is written with spaces, because that predicts bills best: 1.10 to 1.20 billed tokens per counted one (the
@@ -124,35 +124,35 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
 
 def model_reply(response: Message) -> ModelReply:
     """Converts a response. Raises Rejected for a permanent failure, and Retryable for an invalid message."""
-    message = message_of(response)
-    bill = Bill(model=message.model, usage=billed(message))
+    message = validated_message(response)
+    bill = Bill(model=message.model, usage=usage_of(message))
     if message.stop_reason == "refusal":
         raise ReplyRefused("refused", "the model declined to read this slice", bill)
     if message.stop_reason == "model_context_window_exceeded":
         too_large = "the slice does not fit the model's context window: lower the policy's slice_tokens"
         raise ReplyRefused("too_large", too_large, bill)
     text = "".join(block.text for block in message.content if block.type == "text")
-    return ModelReply(text=text, broke_off=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
+    return ModelReply(text=text, truncated=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
 
 
-def message_of(response: object) -> Message:
+def validated_message(response: object) -> Message:
     """Validates the fields that memstream reads. The SDK accepts any JSON as a message, and returns other text unchanged.
 
     Raises Retryable: a proxy answered instead of the API. Unknown types of blocks and stop reasons are accepted.
     """
-    if not isinstance(response, Message) or not (is_billed(response) and is_read(response)):
+    if not isinstance(response, Message) or not (has_usage(response) and has_readable_content(response)):
         raise Retryable(
             "the response from Claude's address is not a message", scrub(repr(response)).text[:DETAIL_CHARS]
         )
     return response
 
 
-def is_billed(message: Message) -> bool:
+def has_usage(message: Message) -> bool:
     used = message.usage
     return isinstance(used, BilledUsage) and isinstance(used.input_tokens, int) and isinstance(used.output_tokens, int)
 
 
-def is_read(message: Message) -> bool:
+def has_readable_content(message: Message) -> bool:
     texts = [block for block in message.content or () if isinstance(block, TextBlock) and block.type == "text"]
     return (
         isinstance(message.model, str)
@@ -161,7 +161,7 @@ def is_read(message: Message) -> bool:
     )
 
 
-def billed(message: Message) -> Usage:
+def usage_of(message: Message) -> Usage:
     """The usage. The API's `input_tokens` already excludes cache reads and writes."""
     used = message.usage
     return Usage(

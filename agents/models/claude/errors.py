@@ -17,9 +17,9 @@ TRANSIENT = frozenset({402, 408, 409, 425})
 
 
 def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
-    """The error to raise from `error`."""
+    """The error to raise instead of `error`."""
     if isinstance(error, anthropic.APIStatusError):
-        return of_status(error, model)
+        return status_error(error, model)
     if isinstance(error, anthropic.APIConnectionError):
         return Retryable(f"Claude could not be reached: {detail(error)}")
     if isinstance(error, anthropic.APIResponseValidationError):
@@ -27,7 +27,7 @@ def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
     return Misconfigured(f"the Anthropic client cannot make a request: {detail(error)}")
 
 
-def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
+def status_error(error: anthropic.APIStatusError, model: str) -> MemstreamError:
     status, server_message, headers = error.status_code, detail(error), error.response.headers
     if status == 429:
         return RateLimited("Claude answered 429", retry_after_s(headers), allowances(headers), said=server_message)

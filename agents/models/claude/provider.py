@@ -17,7 +17,7 @@ class ClaudeProvider(ModelProvider):
 
     The SDK retries with backoff and jitter and respects `retry-after`; `timeout_s` is per attempt. At most `concurrency`
     calls run at a time. `tokens_per_minute` is the operator's own limit, besides the API's; a call waits `max_wait_s` seconds
-    at most for either. After five outages in a row no call is made for `rest_s` seconds.
+    at most for either. After five outages in a row no call is made for `cool_down_s` seconds.
 
     Without `base_url` or `api_key` the SDK reads ANTHROPIC_BASE_URL and its credentials itself. The caller closes a `client`
     that it passes.
@@ -36,7 +36,7 @@ class ClaudeProvider(ModelProvider):
         concurrency: int = 8,
         tokens_per_minute: int | None = None,
         budget_guard: BudgetGuard | None = None,
-        rest_s: float = 30.0,
+        cool_down_s: float = 30.0,
         max_wait_s: float = MAX_WAIT_S,
     ) -> None:
         self._model = model
@@ -45,7 +45,7 @@ class ClaudeProvider(ModelProvider):
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
         guarded = GuardedCalls(
-            calls, concurrency, tokens_per_minute, Breaker(cool_down_s=rest_s), max_wait_s=max_wait_s
+            calls, concurrency, tokens_per_minute, Breaker(cool_down_s=cool_down_s), max_wait_s=max_wait_s
         )
         super().__init__(guarded, count_tokens, budget_guard=budget_guard)
 

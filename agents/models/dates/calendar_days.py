@@ -2,14 +2,16 @@
 
 from datetime import date, timedelta
 
-from agents.models.dates.words import LAST, MONTHS, NEXT, SEASONS, SHORT
+from agents.models.dates.words import ABBREVIATIONS, LAST, MONTHS, NEXT, SEASONS
 
 # A day and month without a year that are further in the past mean the next year.
 PAST_WITHOUT_YEAR = timedelta(days=120)
 
 
 def calendar_day(words: dict[str, str], today: date, language: str) -> date | None:
-    month = MONTHS[language].split().index(SHORT.get(language, {}).get(words["month"], words["month"])) + 1
+    """The day of `day`, `month` and perhaps `year` in `words`; None if there is no such day. Without a year the day is of this
+    year, or of the next year if it is long over."""
+    month = MONTHS[language].split().index(ABBREVIATIONS.get(language, {}).get(words["month"], words["month"])) + 1
     if "year" in words:
         return day_or_none(int(words["year"]), month, int(words["day"]))
     this_year = day_or_none(today.year, month, int(words["day"]))
@@ -19,7 +21,8 @@ def calendar_day(words: dict[str, str], today: date, language: str) -> date | No
 
 
 def weekday(index: int, which: str, today: date) -> date:
-    """The first such day after today; "next" is never tomorrow; "last" is the last one before today.
+    """The first day after today with the weekday `index` (0 is Monday). "Next" is never tomorrow; "last" is the latest such day
+    before today.
 
     Speakers differ on "next Friday"; the memory therefore quotes the original words.
     """
@@ -30,8 +33,8 @@ def weekday(index: int, which: str, today: date) -> date:
 
 
 def season(name: str, step: int, today: date) -> date:
-    """The first day of this year's season, of the last one that is over, or of the next one to begin. Until March, this
-    year's winter is the one that began last year."""
+    """The first day of a season: of this year's for the `step` 0, of the latest one that is over for -1, of the next one to begin
+    for 1. Until March, this year's winter is the one that began last year."""
     begins = SEASONS[name]
     year = today.year - (name == "winter" and today.month < 3)
     if step < 0 and today < shifted(date(year, begins, 1), "month", 3):
@@ -42,6 +45,7 @@ def season(name: str, step: int, today: date) -> date:
 
 
 def shifted(day: date, unit: str, count: int) -> date:
+    """The day `count` units later. A month without that day gives its last day."""
     if unit in ("day", "week", "weekend"):
         return day + timedelta(days=count * (1 if unit == "day" else 7))
     months = day.year * 12 + day.month - 1 + count * (12 if unit == "year" else 1)
@@ -53,6 +57,7 @@ def shifted(day: date, unit: str, count: int) -> date:
 
 
 def first_of(day: date, unit: str) -> date:
+    """The first day of the day's week, weekend, month or year."""
     if unit in ("week", "weekend"):
         return day - timedelta(days=day.weekday()) + timedelta(days=5 if unit == "weekend" else 0)
     return day.replace(day=1, month=day.month if unit == "month" else 1)

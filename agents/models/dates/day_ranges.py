@@ -11,7 +11,7 @@ BETWEEN: Final = r"(?:\s*[-–]\s*|\s+(?:to|till|through|bis(?:\s+zum)?|au|al)\s
 ORDINAL: Final = r"(?:\.|st|nd|rd|th|er)?"
 LEAD: Final = re.compile(r"bis(?: zum)? ", re.IGNORECASE)  # the pattern of a day includes it
 BEFORE: Final = re.compile(rf"(?:\bthe )?(?<![\d.:/-])(?P<day>\d{{1,2}}){ORDINAL}(?P<to>{BETWEEN})?\s*$", re.IGNORECASE)
-FIRST: Final = re.compile(
+RANGE_START: Final = re.compile(
     rf"(?:the )?\d{{1,2}}{ORDINAL}{BETWEEN}", re.IGNORECASE
 )  # of a range that names the month last
 AFTER: Final = re.compile(rf"{BETWEEN}(?P<day>\d{{1,2}}){ORDINAL}(?![\w:./-])(?! ?(?:am|pm|uhr|h)\b)", re.IGNORECASE)

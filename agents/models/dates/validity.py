@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.dates.calendar_days import day_or_none
-from agents.models.dates.dates import Dated, dates_in
-from agents.models.dates.day_ranges import FIRST
+from agents.models.dates.dates import FoundDate, dates_in
+from agents.models.dates.day_ranges import RANGE_START
 from agents.models.dates.words import MONTHS
 
 UNTIL, SINCE = "until", "since"
@@ -71,7 +71,7 @@ class Validity(Struct, frozen=True):
     valid_until: datetime | None = None
 
 
-class Time(Struct, frozen=True):
+class TimeSpan(Struct, frozen=True):
     """A time in a sentence: its place, its first day, the day after its last one, and whether it is a weekday alone."""
 
     start: int
@@ -87,104 +87,105 @@ def validity(sentence: str, said_at: datetime, language: str) -> Validity:
     times = times_in(sentence, said_at, language)
     for each in times:
         for end in (UNTIL, SINCE):
-            lead = before(end, language).search(sentence[: each.start])
+            lead = lead_pattern(end, language).search(sentence[: each.start])
             if lead is not None and end not in found:
-                found[end] = past(lead[0], each, said_at.date()) or moment_of(
-                    each, end, is_to_the_end(lead, each, sentence) or each.first <= said_at.date()
+                found[end] = a_year_earlier_if_ahead(lead[0], each, said_at.date()) or bound_of(
+                    each, end, includes_whole_time(lead, each, sentence) or each.first <= said_at.date()
                 )
     if not found and times:
-        found = implied(sentence, times, said_at.date(), language)
+        found = implied_bounds(sentence, times, said_at.date(), language)
     return Validity(midnight(found.get(SINCE), said_at), midnight(found.get(UNTIL), said_at))
 
 
-def past(lead: str, each: Time, today: date) -> date | None:
-    """The day a year earlier, for a time after "since" that is still ahead: "since October", said in May."""
+def a_year_earlier_if_ahead(lead: str, each: TimeSpan, today: date) -> date | None:
+    """The first day a year earlier for a future time after "since" ("since October", said in May); None for other times."""
     if not lead.lower().startswith(("since", "seit", "depuis", "desde")) or each.first <= today:
         return None
     return day_or_none(each.first.year - 1, each.first.month, each.first.day)
 
 
-def is_to_the_end(lead: re.Match[str], each: Time, sentence: str) -> bool:
-    """Whether the words before or behind the time include it: "until the end of March", "through March", "jusqu'en mars
+def includes_whole_time(lead: re.Match[str], each: TimeSpan, sentence: str) -> bool:
+    """Whether the words before or after a time include all of it: "until the end of March", "through March", "jusqu'en mars
     inclus"."""
     behind = INCLUSIVE.match(sentence, each.end) is not None
     return lead["ends"] is not None or THROUGH.match(lead[0]) is not None or behind
 
 
-def moment_of(each: Time, end: str, to_the_end: bool) -> date:
-    """The day of a bound. "Until March" ends on its first day; "until the end of March" and "until March 20" end after the
-    last day."""
+def bound_of(each: TimeSpan, end: str, to_the_end: bool) -> date:
+    """The day of the bound `end` (UNTIL or SINCE). "Until March" ends on March 1; "until the end of March" and "until March 20"
+    end after the last day."""
     is_day = each.after - each.first == timedelta(days=1)
     return each.after if end == UNTIL and (is_day or to_the_end) else each.first
 
 
-def begin_of(each: Time, sentence: str, language: str) -> date:
+def start_of(each: TimeSpan, sentence: str, language: str) -> date:
     """The first day of a time, or the last one after "the end of"."""
-    at_the_end = end_before(language).search(sentence[: each.start]) is not None
+    at_the_end = end_pattern(language).search(sentence[: each.start]) is not None
     return each.after - timedelta(days=1) if at_the_end else each.first
 
 
-def implied(sentence: str, times: list[Time], today: date, language: str) -> dict[str, date]:
+def implied_bounds(sentence: str, times: list[TimeSpan], today: date, language: str) -> dict[str, date]:
     """The validity without "until" or "since": of changes that begin on a day, and of past states in a past time."""
     last = times[-1]
-    if found(BEGAN[language]).search(sentence) and last.first > today:
+    if word_pattern(BEGAN[language]).search(sentence) and last.first > today:
         a_year_earlier = day_or_none(last.first.year - 1, last.first.month, last.first.day)
         is_weekday = last.weekday and last.first >= date.min + timedelta(days=7)
         begun = last.first - timedelta(days=7) if is_weekday else a_year_earlier
         return {SINCE: begun} if begun else {}
-    if found(BEGINS[language]).search(sentence):
-        return {SINCE: begin_of(last, sentence, language)}
+    if word_pattern(BEGINS[language]).search(sentence):
+        return {SINCE: start_of(last, sentence, language)}
     longer = last.after - last.first > timedelta(days=1)
-    if longer and last.after <= today and found(WAS[language]).search(sentence):
+    if longer and last.after <= today and word_pattern(WAS[language]).search(sentence):
         return {SINCE: last.first, UNTIL: last.after}
     return {}
 
 
-def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
+def times_in(sentence: str, said_at: datetime, language: str) -> list[TimeSpan]:
     """Days, and months and years that stand alone, in order."""
     dated = dates_in(sentence, said_at, language)
     times = [range_time(each) or time_of(each, language) for each in dated]
     taken = [range(each.start, each.end) for each in dated]
-    for match in alone(language).finditer(sentence):
+    for match in month_or_year_pattern(language).finditer(sentence):
         if not any(match.start("time") in span or match.end() - 1 in span for span in taken):
             times += month_or_year(match, said_at.date(), language)
     return sorted(times, key=lambda each: each.start)
 
 
-def time_of(each: Dated, language: str) -> Time:
+def time_of(each: FoundDate, language: str) -> TimeSpan:
     after = each.day + timedelta(days=1 if is_day_range(each) else each.days)
-    return Time(without_lead(each, language), each.end, each.day, after, each.bare)
+    return TimeSpan(without_lead(each, language), each.end, each.day, after, each.bare)
 
 
-def range_time(each: Dated) -> Time | None:
+def range_time(each: FoundDate) -> TimeSpan | None:
     """The last day of "from the 5th to 19 April", at its place; None for other dates."""
-    first = FIRST.match(each.original) if is_day_range(each) else None
+    first = RANGE_START.match(each.original) if is_day_range(each) else None
     if first is None:
         return None
     last = each.day + timedelta(days=each.days - 1)
-    return Time(each.start + first.end(), each.end, last, last + timedelta(days=1))
+    return TimeSpan(each.start + first.end(), each.end, last, last + timedelta(days=1))
 
 
-def is_day_range(each: Dated) -> bool:
+def is_day_range(each: FoundDate) -> bool:
     return each.days > 1 and not each.relative
 
 
-def without_lead(dated: Dated, language: str) -> int:
-    """The place of the time behind a preposition such as "until" that the date's match includes."""
+def without_lead(dated: FoundDate, language: str) -> int:
+    """The place of a date without the preposition, such as "until", that its match begins with."""
     leads = "|".join((*LEADS[language].values(), "on", "by", "am", "le", "el"))
     lead = re.match(rf"(?:{leads})\b(?: dem| zum| le)? ", dated.original, re.IGNORECASE)
     return dated.start + (lead.end() if lead else 0)
 
 
-def month_or_year(match: re.Match[str], today: date, language: str) -> list[Time]:
+def month_or_year(match: re.Match[str], today: date, language: str) -> list[TimeSpan]:
+    """The month or year of a match; empty outside of the years 1 to 9999."""
     if match["month"] is None:
         year = int(match["year_alone"])
-        return [Time(match.start("time"), match.end(), date(year, 1, 1), date(year + 1, 1, 1))]
+        return [TimeSpan(match.start("time"), match.end(), date(year, 1, 1), date(year + 1, 1, 1))]
     month = MONTHS[language].split().index(match["month"].lower()) + 1
     year = int(match["year"]) if match["year"] else nearest_year(month, today)
     first = day_or_none(year, month, 1)
     after = day_or_none(year + month // 12, month % 12 + 1, 1)
-    return [Time(match.start("time"), match.end(), first, after)] if first and after else []
+    return [TimeSpan(match.start("time"), match.end(), first, after)] if first and after else []
 
 
 def nearest_year(month: int, today: date) -> int:
@@ -193,7 +194,7 @@ def nearest_year(month: int, today: date) -> int:
 
 
 @cache
-def alone(language: str) -> re.Pattern[str]:
+def month_or_year_pattern(language: str) -> re.Pattern[str]:
     months = MONTHS[language].replace(" ", "|")
     return re.compile(
         rf"\b(?P<time>(?P<month>{months})\b(?:,? (?:de )?(?P<year>(?:19|20)\d\d))?"
@@ -203,19 +204,19 @@ def alone(language: str) -> re.Pattern[str]:
 
 
 @cache
-def before(end: str, language: str) -> re.Pattern[str]:
+def lead_pattern(end: str, language: str) -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:{LEADS[language][end]}){BETWEEN}(?P<ends> ?(?:{ENDS[language]}))?{BETWEEN} ?$", re.IGNORECASE
     )
 
 
 @cache
-def end_before(language: str) -> re.Pattern[str]:
+def end_pattern(language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{ENDS[language]}){BETWEEN} ?$", re.IGNORECASE)
 
 
 @cache
-def found(words: str) -> re.Pattern[str]:
+def word_pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 

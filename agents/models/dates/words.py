@@ -7,7 +7,7 @@ WEEKDAYS = {
     "es": "lunes martes miércoles jueves viernes sábado domingo",
 }
 # Abbreviations.
-SHORT = {
+ABBREVIATIONS = {
     "en": {
         **{
             "mon": "monday",
@@ -203,7 +203,7 @@ ONE_WEEK = {
     "es": r"(?!)",
 }
 # Words that make "in two weeks" a duration: "I have not seen him in two weeks".
-LASTING = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
+DURATION = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
 BEFORE, AFTER = {"en": "before"}, {"en": "after"}
 ON = {"en": "on", "de": "am", "fr": "le", "es": "el"}
 WITHIN = {
@@ -227,4 +227,4 @@ CLOCK = {
     "fr": r"\b(?:à|vers) (?P<hour>\d{1,2}) ?h(?:eures)? ?(?P<minute>\d{2})?\b",
     "es": r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\b",
 }
-SAID = {"en": "said", "de": "gesagt", "fr": "dit", "es": "dicho"}
+SAID_LABEL = {"en": "said", "de": "gesagt", "fr": "dit", "es": "dicho"}

@@ -43,8 +43,8 @@ NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I"
 
 
 def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts with earlier statements of the same person in the values of corrections in the slice. A correction that was
-    only quoted ("Sorry, Tuesday at ten") gives way to the corrected statement."""
+    """The drafts, and for each correction in the slice the person's earlier statement with the corrected value. It replaces a
+    draft that only quotes the correction ("Sorry, Tuesday at ten")."""
     found = list(drafts)
     latest: dict[str | None, int] = {}
     for number, message in enumerate(request.messages, start=1):
@@ -60,7 +60,7 @@ def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> lis
 
 
 def is_quotation(draft: Draft) -> bool:
-    """Whether the draft has the user's own words, which no rule read."""
+    """Whether the draft only quotes the user's words, as no rule read them."""
     return any(wording(language).quotation.match(draft.text) for language in LANGUAGE_RULES)
 
 
@@ -69,7 +69,8 @@ def is_correction(message: SliceMessage) -> bool:
 
 
 def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
-    """The only statement with a single value of the correction's form, corrected; nothing in doubt."""
+    """The only statement with a single value of the correction's form (a time, a year, a name ...), with the new value; nothing
+    if several statements or values may be meant."""
     for form in VALUES:
         new = values(form, correction)
         if not new:

@@ -5,11 +5,11 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from agents.models.answers.summaries import NOTHING_PERSONAL, fitted, split
+from agents.models.answers.summaries import DEFAULT_PRIVACY, fitted_summary, split_sentences
 from agents.models.dates.dates import local
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
-from agents.models.offline.statements import beginning, language_rules, safe_sentences
+from agents.models.offline.statements import language_rules, readable_beginning, safe_sentences
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 from streams.windows.detectors.detect import detect
@@ -18,8 +18,8 @@ from streams.windows.pruning.importance import base_importance
 from streams.windows.tokens.counting import TokenCount
 
 # Scores in tenths, added to those of a message's importance.
-OPENS = 3  # the user's first sentence states the topic
-MEMORABLE = 3
+FIRST_SENTENCE = 3  # the user's first sentence states the topic
+HAS_STATEMENT = 3
 MARKED_IMPORTANT = 3
 BY_USER = 1
 MIN_BYTES = 9  # in UTF-8; a Chinese character has three
@@ -36,20 +36,20 @@ class ScoredSentence(Struct, frozen=True):
 
 
 def excerpt(
-    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL
+    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY
 ) -> str:
     """The earlier summary and this slice's sentences; each gets at least half of the tokens if it needs them. Never raises."""
-    earlier = fitted(request.summary, most_tokens, count_tokens, privacy)
+    earlier = fitted_summary(request.summary, most_tokens, count_tokens, privacy)
     room = most_tokens - min(count_tokens(earlier), most_tokens // 2)
-    known = set(split(earlier))
+    known = set(split_sentences(earlier))
     chosen = best_sentences(
         [each for each in scored_sentences(request.messages) if each.text not in known], room, count_tokens
     )
-    latest = fitted(" ".join(chosen), room, count_tokens, privacy)
+    latest = fitted_summary(" ".join(chosen), room, count_tokens, privacy)
     if not latest:
         return earlier
-    earlier = fitted(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
-    return fitted(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
+    earlier = fitted_summary(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
+    return fitted_summary(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
 
 
 def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens: TokenCount) -> list[str]:
@@ -67,11 +67,11 @@ def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens
 def ranked(candidates: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences by score, the earlier of equals first."""
     shortlist = sorted(candidates, key=lambda each: (-each.tenths, each.place))[:SHORTLISTED]
-    bonus = {each.place: MEMORABLE if is_memorable(each) else 0 for each in shortlist}
+    bonus = {each.place: HAS_STATEMENT if has_statement(each) else 0 for each in shortlist}
     return sorted(shortlist, key=lambda each: (-each.tenths - bonus[each.place], each.place))
 
 
-def is_memorable(sentence: ScoredSentence) -> bool:
+def has_statement(sentence: ScoredSentence) -> bool:
     """Whether the rules find a statement about the user in the sentence."""
     message = sentence.message
     rules = language_rules(sentence.text, message.language) if message.role == "user" else None
@@ -83,14 +83,17 @@ def scored_sentences(messages: Sequence[SliceMessage]) -> Iterator[ScoredSentenc
     seen: set[str] = set()
     opened = False
     for message in messages:
-        for text in statements(message):
+        for text in sentences_of(message):
             traits = detect(message.role, text).traits
             if text.casefold() in seen or traits & CASUAL:
                 continue
             opens = message.role == "user" and not opened
             opened = opened or opens
             yield ScoredSentence(
-                len(seen), text, base_importance(traits) + (OPENS if opens else 0) + role_weight(message), message
+                len(seen),
+                text,
+                base_importance(traits) + (FIRST_SENTENCE if opens else 0) + role_weight(message),
+                message,
             )
             seen.add(text.casefold())
 
@@ -100,10 +103,10 @@ def role_weight(message: SliceMessage) -> int:
     return (BY_USER if message.role == "user" else 0) + (MARKED_IMPORTANT if message.important else 0)
 
 
-def statements(message: SliceMessage) -> Iterator[str]:
+def sentences_of(message: SliceMessage) -> Iterator[str]:
     """The sentences of a message; none of a message that addresses the memory or a model."""
-    content = beginning(message.content)
+    content = readable_beginning(message.content)
     if message.role not in ("user", "assistant") or is_injection(content):
         return
     for sentence in safe_sentences(content):
-        yield from (part for part in split(sentence) if len(part.encode(errors="surrogatepass")) >= MIN_BYTES)
+        yield from (part for part in split_sentences(sentence) if len(part.encode(errors="surrogatepass")) >= MIN_BYTES)

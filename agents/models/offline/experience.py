@@ -8,7 +8,7 @@ from msgspec import Struct
 from agents.models.answers.drafts import Draft
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import anywhere
-from agents.models.offline.statements import beginning, language_rules, safe_sentences
+from agents.models.offline.statements import language_rules, readable_beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
 
 OUTCOME: Final = anywhere(
@@ -34,7 +34,7 @@ CONFIDENCE, IMPORTANCE = 0.7, 0.6
 
 
 class TaskTurn(Struct):
-    """A user's message and everything up to the next one; numbers are those of the slice."""
+    """A user's message and the numbered messages up to the user's next one. Numbers are those of the slice, from 1."""
 
     number: int
     task_message: SliceMessage
@@ -45,7 +45,10 @@ def experiences(messages: Sequence[SliceMessage]) -> Iterator[Draft]:
     """A draft for each task with tool calls and a stated outcome."""
     for turn in turns(messages):
         steps = list(dict.fromkeys(call.name for _, message in turn.answers for call in message.tool_calls))[:MAX_STEPS]
-        task, ended = next(own_sentences(turn.task_message), None), outcome([message for _, message in turn.answers])
+        task, ended = (
+            next(trusted_sentences(turn.task_message), None),
+            outcome([message for _, message in turn.answers]),
+        )
         if not steps or task is None or ended is None or len(task) > TASK_CHARS:
             continue
         rules = language_rules(task, turn.task_message.language)
@@ -76,10 +79,11 @@ def turns(messages: Sequence[SliceMessage]) -> list[TaskTurn]:
 def outcome(answers: Sequence[SliceMessage]) -> str | None:
     """The assistant's last sentence that states the outcome."""
     assistant_messages = [message for message in answers if message.role == "assistant"]
-    sentences = [sentence for message in assistant_messages for sentence in own_sentences(message)]
+    sentences = [sentence for message in assistant_messages for sentence in trusted_sentences(message)]
     return next((each for each in reversed(sentences) if OUTCOME.search(each) and not each.endswith("?")), None)
 
 
-def own_sentences(message: SliceMessage) -> Iterator[str]:
-    content = beginning(message.content)
+def trusted_sentences(message: SliceMessage) -> Iterator[str]:
+    """The message's sentences without secrets; none of a message that addresses a model."""
+    content = readable_beginning(message.content)
     return iter(()) if is_injection(content) else safe_sentences(content)

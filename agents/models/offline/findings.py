@@ -14,12 +14,12 @@ from agents.models.offline.rules.findings.classified_statements import (
     ONE_SPEAKER,
     Thresholds,
     as_context,
-    continued,
+    joined_with_next,
     statement_in_context,
 )
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.rules.framing.framing import own_part
-from agents.models.offline.statements import beginning, language_rules, with_gaps
+from agents.models.offline.statements import language_rules, readable_beginning, sentences_with_gaps
 from agents.models.offline.wishes import wishes_in
 from agents.models.port import SentenceClassifier
 from schemas.extraction.requests import SliceMessage
@@ -30,9 +30,9 @@ MOST_CLASSIFIED: Final = 200  # sentences of a message; the rules alone read the
 Scores = Sequence[SentenceScores | None]
 
 
-class ReadMessage(NamedTuple):
-    """The sentences of a user's message, and the rules of its language; none without such rules. `follows` says for each
-    sentence whether it directly follows the one before."""
+class ParsedMessage(NamedTuple):
+    """A user's message with its sentences and the rules of its language; without both if its language has no rules. `follows`
+    tells for each sentence whether it directly follows the previous one."""
 
     message: SliceMessage
     rules: LanguageRules | None = None
@@ -40,39 +40,40 @@ class ReadMessage(NamedTuple):
     follows: tuple[bool, ...] = ()
 
 
-def read(message: SliceMessage) -> ReadMessage:
-    """Leaves out what the message asks to forget, and messages that address a model."""
-    content = beginning(wishes_in(message).rest) if message.role == "user" else ""
+def parse(message: SliceMessage) -> ParsedMessage:
+    """Splits a user's message into sentences, without the words that it asks to forget. A message that addresses a model has no
+    sentences."""
+    content = readable_beginning(wishes_in(message).rest) if message.role == "user" else ""
     if not content or is_injection(content):
-        return ReadMessage(message)
+        return ParsedMessage(message)
     rules = language_rules(content, message.language)
     if rules is None:
-        return ReadMessage(message)
-    marked = [None, *with_gaps(content)]
+        return ParsedMessage(message)
+    marked = [None, *sentences_with_gaps(content)]
     is_whole = content == message.content
     placed = [(now, is_whole and before is not None) for before, now in pairwise(marked) if now is not None]
-    return ReadMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
+    return ParsedMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
 
 
-def without_frames(of: ReadMessage) -> ReadMessage:
+def without_frames(parsed: ParsedMessage) -> ParsedMessage:
     """The message without fiction, hypotheses and texts to be edited, as far as rules recognise them. A classifier of sentences
     recognises them better."""
-    own = own_part(of.message.content) if of.rules is not None else of.message.content
-    return of if own == of.message.content else read(structs.replace(of.message, content=own))
+    own = own_part(parsed.message.content) if parsed.rules is not None else parsed.message.content
+    return parsed if own == parsed.message.content else parse(structs.replace(parsed.message, content=own))
 
 
-def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
+def findings(message: SliceMessage) -> Iterator[tuple[str, Finding]]:
     """The statements of a user's message about its speaker, with their language, by rules alone."""
-    return findings_in(read(message), feelings)
+    return findings_in(parse(message))
 
 
 def findings_in(
-    read_message: ReadMessage, feelings: bool = False, scores: Scores = (), thresholds: Thresholds = ONE_SPEAKER
+    parsed: ParsedMessage, feelings: bool = False, scores: Scores = (), thresholds: Thresholds = ONE_SPEAKER
 ) -> Iterator[tuple[str, Finding]]:
     """The statements of a user's message about its speaker, with their language. `scores` are the classifications of its
-    sentences in order; the rules alone read sentences without one."""
-    own = without_frames(read_message)
-    message, rules, sentences, follows = read_message if scores else own
+    sentences, in order; the rules alone read sentences without scores."""
+    own = without_frames(parsed)
+    message, rules, sentences, follows = parsed if scores else own
     if rules is None:
         return
     said_at = local(message.timestamp, message.time_zone)
@@ -82,7 +83,7 @@ def findings_in(
         is_read = scored is not None or sentence in own.sentences
         found = list(apply_rules(rules, sentence, said_at, feelings, scored, thresholds)) if is_read else []
         if scored is not None and not found and is_next:
-            longer = continued(rules, pending[-1], sentence, scored, said_at, thresholds) if pending else None
+            longer = joined_with_next(rules, pending[-1], sentence, scored, said_at, thresholds) if pending else None
             if longer is not None:
                 pending[-1] = longer
                 continue
@@ -95,13 +96,13 @@ def findings_in(
 
 
 async def scores_of(
-    classifier: SentenceClassifier, messages: Sequence[tuple[ReadMessage, str]]
+    classifier: SentenceClassifier, messages: Sequence[tuple[ParsedMessage, str]]
 ) -> list[list[SentenceScores | None]]:
     """The classifications of the sentences of messages, in order. Each message comes with the content of the previous one,
     which may be empty."""
     classified: list[list[Sentence]] = []
-    for read_message, previous in messages:
-        in_place = in_context(previous, read_message.sentences) if read_message.rules is not None else iter(())
+    for parsed, previous in messages:
+        in_place = in_context(previous, parsed.sentences) if parsed.rules is not None else iter(())
         classified.append(list(islice(in_place, MOST_CLASSIFIED)))
     scored = iter(await classifier.classify([each for of_message in classified for each in of_message]))
     return [list(islice(scored, len(of_message))) for of_message in classified]

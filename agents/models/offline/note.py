@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agents.models.answers.drafts import Draft
 from agents.models.answers.speakers import with_name
-from agents.models.offline.experience import OUTCOME, outcome, own_sentences
+from agents.models.offline.experience import OUTCOME, outcome, trusted_sentences
 from agents.models.offline.statements import language_rules
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from streams.windows.detectors.detect import detect
@@ -54,8 +54,10 @@ def with_speaker(draft: Draft, request: ExtractionRequest, names: Mapping[str | 
 def opening_and_outcome(messages: Sequence[SliceMessage], known: set[int]) -> list[Draft]:
     """The conversation's first request and its outcome in their speakers' words; empty without an outcome."""
     numbered = list(enumerate(messages, start=1))
-    first = next(((number, text) for number, each in numbered if (text := opening(each)) is not None), None)
-    ended = next(((number, text) for number, each in reversed(numbered) if (text := result(each)) is not None), None)
+    first = next(((number, text) for number, each in numbered if (text := first_request(each)) is not None), None)
+    ended = next(
+        ((number, text) for number, each in reversed(numbered) if (text := outcome_sentence(each)) is not None), None
+    )
     if first is None or ended is None or ended[0] in known:
         return []
     found = [(*ended, OUTCOME_IMPORTANCE)]
@@ -80,22 +82,24 @@ def opening_and_outcome(messages: Sequence[SliceMessage], known: set[int]) -> li
 
 def first_advice_sentences(answers: Sequence[tuple[int, SliceMessage]]) -> list[tuple[int, str]]:
     """The first sentence of each answer of the assistant."""
-    text = ((number, next(own_sentences(each), None)) for number, each in answers if each.role == "assistant")
+    text = ((number, next(trusted_sentences(each), None)) for number, each in answers if each.role == "assistant")
     return [(number, text) for number, text in text if text is not None and len(text.split()) >= MIN_WORDS]
 
 
-def opening(message: SliceMessage) -> str | None:
+def first_request(message: SliceMessage) -> str | None:
+    """The first sentence of a user's message that is no small talk."""
     if message.role != "user":
         return None
-    own = (each for each in own_sentences(message) if not detect("user", each).traits & CASUAL)
+    own = (each for each in trusted_sentences(message) if not detect("user", each).traits & CASUAL)
     return next((each for each in own if len(each.split()) >= MIN_WORDS), None)
 
 
-def result(message: SliceMessage) -> str | None:
+def outcome_sentence(message: SliceMessage) -> str | None:
+    """The sentence of a message that states an outcome: the assistant's last one, or the user's first one."""
     if message.role == "assistant":
         return outcome([message])
     return (
-        next((each for each in own_sentences(message) if OUTCOME.search(each)), None)
+        next((each for each in trusted_sentences(message) if OUTCOME.search(each)), None)
         if message.role == "user"
         else None
     )

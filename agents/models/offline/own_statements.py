@@ -10,16 +10,16 @@ from schemas.extraction.requests import SliceMessage
 FRAME_TIMEOUT: Final = timedelta(minutes=30)  # without a message of the person who opened it
 
 
-class RolePlay:
-    """The open frame of one person (a role play, a story or a hypothesis), if any."""
+class SpeakerFrame:
+    """The open frame of one person (a role play, a story or a hypothesis), if any. See `framing` for frames."""
 
     def __init__(self, *, with_hypotheses: bool) -> None:
         self._with_hypotheses = with_hypotheses
         self._in_frame_at: datetime | None = None
         self.latest: int | None = None  # the number of the previous message, which the next one may retract
 
-    def own(self, message: SliceMessage) -> str:
-        """The part of the next message outside of a frame that an earlier message opened."""
+    def part_outside(self, message: SliceMessage) -> str:
+        """The part of the person's next message outside of a frame that an earlier message opened."""
         content = message.content
         if self._in_frame_at is not None and message.timestamp - self._in_frame_at < FRAME_TIMEOUT:
             content = after_frame(content) or ""
@@ -32,16 +32,16 @@ class RolePlay:
 def own_statements(
     messages: Sequence[SliceMessage], before: Sequence[SliceMessage] = (), *, with_hypotheses: bool = True
 ) -> dict[int, str]:
-    """The user's own words by message number. A message `before` the slice may have opened a frame. `with_hypotheses` is false
-    if a classifier of sentences recognises the messages that continue a hypothesis."""
-    role_plays: dict[str | None, RolePlay] = {}  # by the key of the person
+    """The users' own words by message number, from 1. A message `before` the slice may have opened a frame. `with_hypotheses` is
+    false if a classifier of sentences recognises the messages that continue a hypothesis."""
+    frames: dict[str | None, SpeakerFrame] = {}  # by the key of the person
     own: dict[int, str] = {}
     for number, message in enumerate((*before, *messages), 1 - len(before)):
         if message.role != "user":
             continue
-        role_play = role_plays.setdefault(message.speaker(None), RolePlay(with_hypotheses=with_hypotheses))
+        frame = frames.setdefault(message.speaker(None), SpeakerFrame(with_hypotheses=with_hypotheses))
         if is_taken_back(message.content):
-            own.pop(role_play.latest or 0, None)
-        own[number] = role_play.own(message)
-        role_play.latest = number
+            own.pop(frame.latest or 0, None)
+        own[number] = frame.part_outside(message)
+        frame.latest = number
     return {number: content for number, content in own.items() if number > 0 and content}

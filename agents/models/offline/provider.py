@@ -7,16 +7,16 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
-from agents.models.answers.speakers import about_user, display_names
+from agents.models.answers.speakers import display_names, with_user_for_name
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
-from agents.models.offline.experience import experiences, own_sentences
-from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
+from agents.models.offline.experience import experiences, trusted_sentences
+from agents.models.offline.findings import ParsedMessage, findings_in, parse, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.engine.languages import language_of
@@ -24,19 +24,19 @@ from agents.models.offline.rules.engine.rule_engine import Finding
 from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS
 from agents.models.offline.rules.findings.impersonal_statements import impersonal_findings
 from agents.models.offline.rules.findings.relations import relate
-from agents.models.offline.rules.importance.compaction import decide, delete_least_important
-from agents.models.offline.rules.importance.condensing import condensed
-from agents.models.offline.rules.importance.rating import rated
+from agents.models.offline.rules.importance.compaction import decide_by_rules, delete_least_important
+from agents.models.offline.rules.importance.condensing import short_text_by_rules
+from agents.models.offline.rules.importance.rating import rating_by_rules
 from agents.models.offline.rules.tables.finer_kinds import finer_kind
 from agents.models.port import (
     Answer,
     Compaction,
     Context,
+    MemoryToRate,
     Rating,
     Resolution,
     SentenceClassifier,
     ShortText,
-    Subject,
     Summary,
 )
 from agents.models.prompts import compaction, rating, shortening
@@ -85,7 +85,7 @@ class OfflineProvider:
         thresholds = SEVERAL_SPEAKERS if len(speakers) > 1 else ONE_SPEAKER
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
-            draft(number, language, each.message, finding, own, context.policy)
+            draft_of(number, language, each.message, finding, own, context.policy)
             for number, each in numbered.items()
             for own in (own_memories(each.message, request, context.related, names),)
             for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
@@ -95,11 +95,11 @@ class OfflineProvider:
             drafts += [*impersonal_drafts(request.messages, context.related), *experiences(request.messages)]
         if context.policy.note:
             drafts = note(drafts, request, names, context.policy.max_text_chars)
-        checked = check(drafts, request, context, self._count_tokens)
+        checked = check_drafts(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
     async def _scores(
-        self, numbered: Mapping[int, ReadMessage], request: ExtractionRequest
+        self, numbered: Mapping[int, ParsedMessage], request: ExtractionRequest
     ) -> dict[int, list[SentenceScores | None]]:
         """The classifications of sentences, by the number of their message. If the classifier fails, the rules alone decide."""
         if self._classifier is None:
@@ -129,7 +129,7 @@ class OfflineProvider:
         memories = compaction.memories_to_show(memories, MAX_COMPARED)
         try:
             step = compaction.checked_step(
-                decide(memories, policy.max_text_chars), memories, policy, self._count_tokens
+                decide_by_rules(memories, policy.max_text_chars), memories, policy, self._count_tokens
             )
         except UnusableText:  # a stored memory may contain text that a new one must not, such as an instruction
             step = compaction.checked_step(delete_least_important(memories), memories, policy, self._count_tokens)
@@ -143,16 +143,16 @@ class OfflineProvider:
             absorbs=step.absorbs,
         )
 
-    async def score(self, subject: Subject, policy: Policy) -> Rating:
+    async def score(self, subject: MemoryToRate, policy: Policy) -> Rating:
         """Never raises; the same subject gets the same rating."""
-        found = rating.scored(rated(subject), policy.privacy)
+        found = rating.checked_points(rating_by_rules(subject), policy.privacy)
         return Rating(provider=self.name, model=MODEL, points=found.points, reason=found.reason)
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         """Raises Rejected, with the reason, if no part of the text may be stored."""
-        text = condensed(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
+        text = short_text_by_rules(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
         try:
-            text = shortening.short(text, full_text, policy, self._count_tokens)
+            text = shortening.checked_short_text(text, full_text, policy, self._count_tokens)
         except UnusableText as unfit:
             raise Rejected(str(unfit), "no part of the full text may be kept as a short text") from unfit
         return ShortText(provider=self.name, model=MODEL, text=text)
@@ -178,16 +178,18 @@ def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory
     for number, message in enumerate(messages, start=1):
         if message.role in ("assistant", "tool"):
             said_at = local(message.timestamp, message.time_zone)
-            found = (each for sentence in own_sentences(message) for each in impersonal_findings(sentence, said_at))
-            yield from (draft(number, language, message, finding, known, DEFAULT_POLICY) for language, finding in found)
+            found = (each for sentence in trusted_sentences(message) for each in impersonal_findings(sentence, said_at))
+            yield from (
+                draft_of(number, language, message, finding, known, DEFAULT_POLICY) for language, finding in found
+            )
 
 
-def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[int, ReadMessage]:
+def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[int, ParsedMessage]:
     """The user's messages with words of their own, by number, prepared for the rules."""
     own_words = own_statements(request.messages, request.overlap, with_hypotheses=with_hypotheses)
     spoken = language_of(" ".join(each.content for each in request.messages))
     return {
-        number: read(structs.replace(each, content=own_words[number], language=each.language or spoken))
+        number: parse(structs.replace(each, content=own_words[number], language=each.language or spoken))
         for number, each in enumerate(request.messages, start=1)
         if number in own_words
     }
@@ -196,23 +198,24 @@ def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[i
 def own_memories(
     message: SliceMessage, request: ExtractionRequest, related: Sequence[Memory], names: Mapping[str | None, str]
 ) -> dict[int, Memory]:
-    """The related memories that the message may repeat or contradict, by number: those of its speaker, with "User" instead of
-    the name. Of shared memories only those from this person's messages."""
+    """The related memories that the message may repeat or contradict, by number: the memories of its speaker, with "User" instead
+    of the name. Of memories that several people share, only those from this person's messages."""
     numbered = enumerate(related, 1)
     if not request.speakers:
         return dict(numbered)
     user_id = request.speaker(message)
     fed = request.fed_by({user_id})
     return {
-        number: structs.replace(memory, text=about_user(memory.text, names.get(user_id, "")))
+        number: structs.replace(memory, text=with_user_for_name(memory.text, names.get(user_id, "")))
         for number, memory in numbered
         if memory.namespace in fed and all(source.user_id in (None, user_id) for source in memory.sources)
     }
 
 
-def draft(
+def draft_of(
     number: int, language: str, message: SliceMessage, finding: Finding, own: Mapping[int, Memory], policy: Policy
 ) -> Draft:
+    """The draft of a finding in the message with this number. `own` are the memories that it may repeat or contradict."""
     relation, numbers = relate(finding, tuple(own.values())), tuple(own)
     return Draft(
         kind=finer_kind(finding.kind, finding.text, finding.tags, policy.kinds),
@@ -221,14 +224,14 @@ def draft(
         confidence=finding.confidence,
         importance=min(1.0, finding.importance + (MARKED_IMPORTANT if message.important else 0.0)),
         tags=list(finding.tags),
-        event_time=written(finding.event_time),
-        valid_from=written(finding.valid_from),
-        valid_until=written(finding.valid_until),
+        event_time=iso_or_none(finding.event_time),
+        valid_from=iso_or_none(finding.valid_from),
+        valid_until=iso_or_none(finding.valid_until),
         language=language,
         repeats=None if relation.repeats is None else numbers[relation.repeats],
         contradicts=None if relation.contradicts is None else numbers[relation.contradicts],
     )
 
 
-def written(moment: datetime | None) -> str | None:
+def iso_or_none(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None

@@ -24,20 +24,21 @@ LASTING_WORDS = re.compile(
 ENDINGS = ("\n", ". ", "! ", "? ")
 
 
-def beginning(content: str) -> str:
-    """The part of a message that rules read, up to the end of a sentence: half a sentence may state the opposite."""
+def readable_beginning(content: str) -> str:
+    """The beginning of a message that rules read, up to the end of a sentence: half a sentence may state the opposite."""
     if len(content) <= MAX_READ_CHARS:
         return content
     return content[: max(content.rfind(ending, 0, MAX_READ_CHARS) for ending in ENDINGS) + 1]
 
 
 def language_rules(content: str, hint: str | None) -> LanguageRules | None:
+    """The rules of the text's language; None for a language without rules. The sender's `hint` decides if words do not."""
     language = language_of(content, hint)
     return LANGUAGE_RULES.get(language) if language else None
 
 
 def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
-    """Joins a sentence with a following word that makes it permanent, as in "Give prices with tax. Always.", to one."""
+    """The sentences, each joined with a following word that makes it permanent: "Give prices with tax. Always."."""
     pending = ""
     for part in parts:
         if pending and LASTING_WORDS.fullmatch(part):
@@ -52,10 +53,10 @@ def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
 
 def safe_sentences(content: str) -> Iterator[str]:
     """The sentences without those that contain a secret."""
-    return (sentence for sentence in with_gaps(content) if sentence is not None)
+    return (sentence for sentence in sentences_with_gaps(content) if sentence is not None)
 
 
-def with_gaps(content: str) -> Iterator[str | None]:
+def sentences_with_gaps(content: str) -> Iterator[str | None]:
     """The sentences, with None in the place of each that contains a secret."""
     for sentence in with_lasting_words(sentences(scrub(content).text)):
         yield None if PLACEHOLDER.search(sentence) else sentence

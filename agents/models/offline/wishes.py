@@ -19,9 +19,9 @@ from agents.models.offline.rules.tables.german_third_person import is_first_pers
 from agents.models.offline.rules.wishes.english import ENGLISH
 from agents.models.offline.rules.wishes.french import FRENCH
 from agents.models.offline.rules.wishes.german import GERMAN
-from agents.models.offline.rules.wishes.phrases import THANKS, Kind, Phrases, spoken
+from agents.models.offline.rules.wishes.phrases import THANKS, Kind, Phrases, wish_patterns
 from agents.models.offline.rules.wishes.spanish import SPANISH
-from agents.models.offline.statements import LANGUAGE_RULES, beginning, safe_sentences
+from agents.models.offline.statements import LANGUAGE_RULES, readable_beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
 
 LANGUAGES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH)
@@ -41,7 +41,7 @@ POLITE_ASKING: Final = re.compile(
 )
 INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
 # Phrases before another person's words.
-OTHERS_WORDS: Final = re.compile(
+REPORTS_SPEECH: Final = re.compile(
     rf"\b{REPORTING_VERBS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?(?: to)?[\s,:;–—-]*$", re.IGNORECASE
 )
 OWN: Final = re.compile(
@@ -56,7 +56,7 @@ REGRET: Final = re.compile(
     re.IGNORECASE,
 )
 # Wishes that begin as fiction or a dictation does: "Pretend I never told you", "Off the record: ...".
-UNSAID: Final = re.compile(
+UNSAID_OPENING: Final = re.compile(
     r"\W{0,3}(?:[\w'’]{1,30}[\s,]{1,3}){0,6}?(?:off the record|(?:just )?between us|unter uns|entre nous|entre nosotros"
     r"|(?:do not|don't) (?:write|note|take|put|save|record)\b|schreib\w* (?:das|dir das) nicht"
     r"|(?:I|we|you|ich|wir|du|je|tu|vous|yo|nosotros|tú)\b[^.!?]{0,15}?(?:never|n't|not|nie|nicht|jamais|nunca|no)\b"
@@ -83,8 +83,8 @@ FORGETTING: Final = re.compile(
 
 
 class ForgetWish(Struct, frozen=True, kw_only=True):
-    """A wish: to forget `everything` about the speaker, a `statement` about the user, or a `topic`; otherwise the words before
-    it: `stated_before` in the same message, or else the previous message."""
+    """A wish to forget: `everything` about the speaker, a `statement` about the user, a `topic`, or else the statements before
+    the wish: `stated_before` in the same message; if that is None, those of the previous message."""
 
     everything: bool = False
     statement: str | None = None
@@ -93,7 +93,7 @@ class ForgetWish(Struct, frozen=True, kw_only=True):
 
 
 class MessageWishes(Struct, frozen=True):
-    """The wishes of a message, and the rest of its text."""
+    """The wishes of a message, and the rest of its text. `says_more`: the rest may have statements."""
 
     wishes: tuple[ForgetWish, ...]
     rest: str
@@ -117,17 +117,17 @@ class Match(Struct, frozen=True):
 def wishes_in(message: SliceMessage) -> MessageWishes:
     """The wishes of a user's message; none if the message also instructs a model."""
     content = message.content
-    if message.role != "user" or TRIGGER.search(content) is None or instructs(beginning(content)):
+    if message.role != "user" or TRIGGER.search(content) is None or instructs(readable_beginning(content)):
         return MessageWishes((), content)
     said_at = local(message.timestamp, message.time_zone)
     wishes: list[ForgetWish] = []
     before: list[str] = []
-    for sentence in safe_sentences(own_part(beginning(content))):
+    for sentence in safe_sentences(own_part(readable_beginning(content))):
         match = wish_in(sentence)
-        if match is None or is_of_others(sentence, match):
+        if match is None or is_anothers_wish(sentence, match):
             before.append(sentence)
             continue
-        found = list(wishes_of_match(match, statements_before([*before, sentence[: match.start]]), said_at))
+        found = list(meant_wishes(match, statements_before([*before, sentence[: match.start]]), said_at))
         wishes += found
         before += [sentence[: match.start], AFTERTHOUGHT.sub("", sentence[match.end :])] if found else [sentence]
     return MessageWishes(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
@@ -141,49 +141,46 @@ def wish_in(sentence: str) -> Match | None:
         return None
     for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MAX_BREAKS))):
         for phrases in LANGUAGES:
-            for kind, pattern in patterns(phrases):
+            for kind, pattern in wish_patterns(phrases):
                 match = pattern.match(sentence, start)
-                if match is not None and denial(phrases).search(sentence[start:]) is None:
+                if match is not None and denial_pattern(phrases).search(sentence[start:]) is None:
                     groups = match.groupdict()
                     topic, clause = (groups.get("topic") or "", groups.get("clause") or "")
                     return Match(kind, phrases, start, match.end(), topic.strip(" ,"), clause.strip(" ,"))
     return None
 
 
-def is_of_others(sentence: str, match: Match) -> bool:
-    """Whether the wish is another person's, or part of a dream or a game. "What I just said" is the speaker's own."""
+def is_anothers_wish(sentence: str, match: Match) -> bool:
+    """Whether the wish is another person's, or part of a dream or a game."""
     before, named = sentence[: match.start], f"{match.topic} {match.clause}"
-    return OTHERS_WORDS.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
+    return REPORTS_SPEECH.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
 
 
 def is_no_wish(content: str) -> bool:
     """Whether the words of a wish in a message are certainly not the speaker's: in a quotation, in fiction, or another person's;
     or whether they ask to remember ("don't forget")."""
-    text = beginning(content)
-    own = QUOTATION.sub(" ", text if UNSAID.match(text) else own_part(text))
+    text = readable_beginning(content)
+    own = QUOTATION.sub(" ", text if UNSAID_OPENING.match(text) else own_part(text))
     trigger = TRIGGER.search(own)
     if not own.strip() or (trigger is None and TRIGGER.search(text) is not None):
         return True
-    if trigger is not None and OTHERS_WORDS.search(own[: trigger.start()]) is not None:
+    if trigger is not None and REPORTS_SPEECH.search(own[: trigger.start()]) is not None:
         return True
     asking = list(filter(TRIGGER.search, safe_sentences(own)))
     matches = [(sentence, match) for sentence in asking if (match := wish_in(sentence)) is not None]
     if matches:
-        return all(is_of_others(sentence, match) for sentence, match in matches)
-    return any(denial(phrases).search(sentence) is not None for phrases in LANGUAGES for sentence in asking)
+        return all(is_anothers_wish(sentence, match) for sentence, match in matches)
+    return any(denial_pattern(phrases).search(sentence) is not None for phrases in LANGUAGES for sentence in asking)
 
 
 @cache
-def patterns(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    return spoken(phrases)
-
-
-@cache
-def denial(phrases: Phrases) -> re.Pattern[str]:
+def denial_pattern(phrases: Phrases) -> re.Pattern[str]:
     return re.compile(phrases.denied, re.IGNORECASE)
 
 
-def wishes_of_match(match: Match, said: str | None, said_at: datetime) -> Iterator[ForgetWish]:
+def meant_wishes(match: Match, said: str | None, said_at: datetime) -> Iterator[ForgetWish]:
+    """The wishes of a match, after the statements `said` in the same message. None for "delete that" without such statements:
+    it may be about something else."""
     if match.kind == "everything" or re.fullmatch(match.phrases.me, match.topic, re.IGNORECASE):
         yield ForgetWish(everything=True)
     elif match.kind in ("that", "stated"):
@@ -204,8 +201,8 @@ def statements(clause: str, code: str, said_at: datetime) -> list[str]:
 
 
 def with_verb_second(clause: str) -> str:
-    """A German clause after "dass" as a main clause: "ich wohne in Berlin" for "ich in Berlin wohne". What follows the verb is
-    left out: "dass ich 71 Kilo wiege, ist mir peinlich"."""
+    """A German clause after "dass" as a main clause: "ich wohne in Berlin" for "ich in Berlin wohne". The words after the verb
+    are left out: "dass ich 71 Kilo wiege, ist mir peinlich"."""
     before, _, _ = clause.partition(",")
     clause = before if is_first_person(before.split(" ")[-1]) else clause
     subject = re.match(r"(?:ich|wir|(?:mein|unser)\w* \w+) ", clause, re.IGNORECASE)

@@ -26,7 +26,7 @@ CONNECT_S: Final = 5.0
 CONTEXT_STEP: Final = 4_096
 # A token has at most one word, as vocabularies separate words and punctuation; in Chinese, Japanese and Korean
 # it has three characters on average.
-CERTAIN_TOKEN: Final = re.compile("[A-Za-z'\u00c0-\u024f\u0370-\u052f]+|[\u0590-\u1fff]+|[\u3040-\ud7a3]{3}")
+LEAST_TOKEN: Final = re.compile("[A-Za-z'\u00c0-\u024f\u0370-\u052f]+|[\u0590-\u1fff]+|[\u3040-\ud7a3]{3}")
 
 ChatMessage = dict[str, str]
 
@@ -54,7 +54,7 @@ class OllamaCalls:
     """
 
     name = "ollama"
-    larger_max_tokens = 4_096
+    max_reply_tokens = 4_096
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class OllamaCalls:
         messages = [{"role": "system", "content": system(question)}, *chat_messages]
         # Always reserves the largest answer: a second call must not reload the model.
         estimated = sum(estimated_tokens(message["content"]) for message in messages)
-        window_tokens = window_for(estimated, self.larger_max_tokens, self._most_window_tokens)
+        window_tokens = window_for(estimated, self.max_reply_tokens, self._most_window_tokens)
         # A copy: while this call waits, another one may enlarge the window.
         window = self._window_tokens = max(self._window_tokens, window_tokens)
         try:
@@ -97,7 +97,7 @@ class OllamaCalls:
         window = self._window_tokens = self._most_window_tokens
         return await self._read_whole(question, messages, max_tokens, window)
 
-    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+    def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:
         return (system(question),)
 
     async def _read_whole(
@@ -154,7 +154,7 @@ def system(question: Question[Any]) -> str:
 def model_reply(answer: ChatAnswer) -> ModelReply:
     return ModelReply(
         text=answer.message.content,
-        broke_off=answer.done_reason == "length",
+        truncated=answer.done_reason == "length",
         model=answer.model,
         usage=usage_of(answer),
         counted=answer.prompt_eval_count > 0,
@@ -176,4 +176,4 @@ def window_for(prompt_tokens: int, answer_tokens: int, largest: int) -> int:
 def min_tokens(text: str) -> int:
     """A lower bound of a text's tokens in any model: 0.4 to 0.6 of the count of cl100k and o200k for English prompts, 0.2 to
     0.3 for Chinese."""
-    return sum(1 for _ in CERTAIN_TOKEN.finditer(text))
+    return sum(1 for _ in LEAST_TOKEN.finditer(text))

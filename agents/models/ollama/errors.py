@@ -10,11 +10,11 @@ from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 # Characters shown of the server's message, which may echo the request.
 DETAIL_CHARS = 300
 UNAUTHORISED = frozenset({401, 403})
-ELSEWHERE = frozenset({404, 405})
+WRONG_ADDRESS = frozenset({404, 405})
 # Ollama answers 499 if a request was cancelled while its model was loading.
 TRANSIENT = frozenset({408, 425, 429, 499})
 # The messages of Ollama since 0.12.6, and of llama-server in newer versions.
-OVERLONG = ("exceeds the context length", "exceed_context_size_error", "exceeds the available context size")
+TOO_LONG_MESSAGES = ("exceeds the context length", "exceed_context_size_error", "exceeds the available context size")
 
 
 class ErrorBody(Struct, frozen=True):
@@ -27,7 +27,7 @@ def connection_error(error: httpx.HTTPError | httpx.InvalidURL, where: str) -> M
     """The error to raise for a request without a response."""
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return Misconfigured(
-            f"{detail(where)!r} is no address of an Ollama server: write it like http://127.0.0.1:11434"
+            f"{detail(where)!r} is not the address of an Ollama server: write it like http://127.0.0.1:11434"
         )
     server_message = detail(str(error) or type(error).__name__)
     return Retryable(f"Ollama could not be reached at {where}: {server_message}; is `ollama serve` running?")
@@ -36,11 +36,11 @@ def connection_error(error: httpx.HTTPError | httpx.InvalidURL, where: str) -> M
 def status_error(status: int, body: bytes, model: str, where: str) -> MemstreamError:
     """The error to raise for a response with a status other than 200."""
     server_message = detail(error_message(body))
-    if is_overlong(server_message):
+    if is_too_long(server_message):
         return too_large(server_message)
     if status == 404 and "model" in server_message:
         return model_missing(model, where, server_message)
-    if status in ELSEWHERE or status < 400:
+    if status in WRONG_ADDRESS or status < 400:
         return Misconfigured(f"{where} answered {status}: is it the address of an Ollama server? ({server_message})")
     if status in UNAUTHORISED:
         return Misconfigured(f"Ollama answered {status}: choose a model that runs on this server ({server_message})")
@@ -56,8 +56,8 @@ def model_missing(model: str, where: str, server_message: str = "") -> Misconfig
     return Misconfigured(f"{remedy} ({server_message})" if server_message else remedy)
 
 
-def is_overlong(server_message: str) -> bool:
-    return any(words in server_message for words in OVERLONG)
+def is_too_long(server_message: str) -> bool:
+    return any(words in server_message for words in TOO_LONG_MESSAGES)
 
 
 def too_large(server_message: str) -> Rejected:

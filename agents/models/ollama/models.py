@@ -9,7 +9,7 @@ from msgspec import Struct
 from agents.models.ollama.errors import connection_error, model_missing
 
 LATEST: Final = ":latest"
-AVAILABLE_S: Final = 2.0
+CHECK_TIMEOUT_S: Final = 2.0
 
 
 class InstalledModel(Struct, frozen=True):
@@ -25,15 +25,15 @@ class ModelList(Struct, frozen=True):
 
 
 async def unavailable_reason(client: httpx.AsyncClient, model: str, where: str) -> str | None:
-    """The reason why the server or the model is unavailable; None if it is available. Takes at most AVAILABLE_S seconds and
+    """The reason why the server or the model is unavailable; None if it is available. Takes at most CHECK_TIMEOUT_S seconds and
     loads no model."""
     try:
-        response = await client.get("/api/tags", timeout=AVAILABLE_S)
+        response = await client.get("/api/tags", timeout=CHECK_TIMEOUT_S)
         pulled = msgspec.json.decode(response.content, type=ModelList).models
     except httpx.HTTPError as exc:
         return str(connection_error(exc, where))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return f"what answers at {where} is no Ollama server: check MEMSTREAM_OLLAMA_BASE_URL"
+        return f"the server at {where} is not an Ollama server: check MEMSTREAM_OLLAMA_BASE_URL"
     if with_tag(model) in {with_tag(each.name) for each in pulled or ()}:
         return None
     return str(model_missing(model, where))

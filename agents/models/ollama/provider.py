@@ -23,7 +23,7 @@ class OllamaProvider(ModelProvider):
 
     `timeout_s` is per call, loading the model included: the first call after a pause may need most of it. At most
     `concurrency` calls run at a time; the server queues further ones, and their timeouts run meanwhile. After five outages
-    in a row no call is made for `rest_s` seconds. The context is as large as a slice needs, at most `most_window_tokens`: it
+    in a row no call is made for `cool_down_s` seconds. The context is as large as a slice needs, at most `most_window_tokens`: it
     uses the server's memory.
 
     Raises Misconfigured for an invalid `base_url`.
@@ -38,14 +38,14 @@ class OllamaProvider(ModelProvider):
         most_window_tokens: int = MAX_WINDOW_TOKENS,
         concurrency: int = 1,
         budget_guard: BudgetGuard | None = None,
-        rest_s: float = 30.0,
+        cool_down_s: float = 30.0,
     ) -> None:
         self._model = model
         self._client = client_at(base_url, timeout_s)
         where = self._client.base_url.copy_with(username="", password="")
         calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, most_window_tokens)
-        room = slice_room(most_window_tokens)
-        guarded = GuardedCalls(calls, concurrency, breaker=Breaker(cool_down_s=rest_s))
+        room = max_slice_tokens(most_window_tokens)
+        guarded = GuardedCalls(calls, concurrency, breaker=Breaker(cool_down_s=cool_down_s))
         super().__init__(guarded, count_tokens, room, budget_guard)
 
     def __repr__(self) -> str:
@@ -56,9 +56,9 @@ class OllamaProvider(ModelProvider):
         await self._client.aclose()
 
 
-def slice_room(window_tokens: int = MAX_WINDOW_TOKENS) -> int:
+def max_slice_tokens(window_tokens: int = MAX_WINDOW_TOKENS) -> int:
     """The tokens of a slice, as memstream counts them, that fit a context beside the prompt and the answer."""
-    return max(int((window_tokens - OllamaCalls.larger_max_tokens - PROMPT_TOKENS) / MAX_BILLED_RATIO), MIN_TOKENS)
+    return max(int((window_tokens - OllamaCalls.max_reply_tokens - PROMPT_TOKENS) / MAX_BILLED_RATIO), MIN_TOKENS)
 
 
 def client_at(base_url: str, timeout_s: float) -> httpx.AsyncClient:

@@ -1,4 +1,4 @@
-"""Compaction: the question which memory to delete or merge, and the checks of the decision."""
+"""The question of compaction, whether to delete or to merge memories, and the checks of the decision."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -9,12 +9,12 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.texts import UnusableText, new_text
+from agents.models.answers.texts import UnusableText, checked_text
 from agents.models.billing import Payer
 from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
-from agents.models.prompts.transcript import lines
+from agents.models.prompts.transcript import json_lines
 from agents.privacy.scrub import sendable, storable
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
@@ -79,7 +79,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def memories_to_show(memories: Sequence[Memory], most: int = MAX_SHOWN) -> Sequence[Memory]:
-    """The memories for the prompt, in order: of more than `most` the newest one and the least important others."""
+    """The memories for the prompt, in order. If there are more than `most`: the newest one and the least important others."""
     if len(memories) <= most:
         return memories
     *others, newest = memories
@@ -99,7 +99,7 @@ def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCoun
                 None, (f"The text has at most {policy.max_text_chars} characters.", writing_rule(policy, "the text"))
             )
         ),
-        user_prompt=f"<memories>\n{lines(memory_data(memories, policy.privacy))}</memories>\nThe step, as JSON:",
+        user_prompt=f"<memories>\n{json_lines(memory_data(memories, policy.privacy))}</memories>\nThe step, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -136,7 +136,7 @@ def read(text: str, memories: Sequence[Memory], policy: Policy, count_tokens: To
 
 def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step:
     """The step of a decision. Raises UnusableText: `unknown_id`, `reason` for a missing one, `language`, `invented` for a
-    number that neither memory has, and as `new_text` does."""
+    number that neither memory has, and as `checked_text` does."""
     target = memory_of(decision.memory, memories)
     reason = storable(" ".join(decision.reason.split()), policy.privacy)[:REASON_CHARS]
     if not reason:
@@ -147,7 +147,7 @@ def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy,
     absorbed = memories[-1] if decision.absorbs is None else memory_of(decision.absorbs, memories)
     if absorbed is target:
         raise UnusableText("unknown_id")
-    text = new_text(decision.text or "", policy, count_tokens)
+    text = checked_text(decision.text or "", policy, count_tokens)
     both_texts = f"{target.text} {absorbed.text}"
     if is_unwanted_language(text, both_texts, policy):
         raise UnusableText("language")
@@ -157,6 +157,7 @@ def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy,
 
 
 def memory_of(number: int, memories: Sequence[Memory]) -> Memory:
+    """The memory with this number. Raises UnusableText `unknown_id`."""
     if not 1 <= number <= len(memories):
         raise UnusableText("unknown_id")
     return memories[number - 1]

@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from agents.models.one_language import writing_rule
 from agents.models.port import Context
-from agents.models.prompts.speakers import NOTE_RULES, RULES, People, people, roles, speaker_number
+from agents.models.prompts.speakers import NOTE_RULES, RULES, People, people_speaking, roles, speaker_number
 from agents.models.prompts.styles import style_part
 from agents.models.prompts.transcript import (
     ATTRIBUTED_CHARS,
     CHARS_PER_TOKEN,
     CONTEXT_CHARS,
-    escaped,
     fenced,
     message_limit,
     quoted,
-    size,
+    tokens_of,
     transcript,
+    with_escaped_marks,
 )
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest
@@ -74,7 +74,7 @@ SHARED: Final = (
     "Several conversations of one user, each in a <transcript>, after what came earlier in it. A memory cites messages of one "
     "of them only.\n"
 )
-WRITTEN: Final = "text, context, full_text and tags"
+WRITTEN_FIELDS: Final = "text, context, full_text and tags"
 FULL_TEXT: Final = "full_text: what the text leaves out and still matters, at most 4,000 tokens."
 MAX_SLICE_TOKENS: Final = 100_000  # of a slice, for a large model with an unknown context size
 OVERLAP_TOKENS: Final = 4_000
@@ -103,7 +103,7 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
         kinds_part(policy),
         f"A text has at most {policy.max_text_chars} characters.",
         FULL_TEXT if policy.full_text else "",
-        writing_rule(policy, WRITTEN),
+        writing_rule(policy, WRITTEN_FIELDS),
         RATINGS if policy.window.rate_messages else "",
         instructions_part(policy),
     )
@@ -113,7 +113,7 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
 def instructions_part(policy: Policy) -> str:
     """The policy's own instructions, with marks escaped so that they cannot open or close a data block."""
     instructions = policy.instructions.strip()
-    return f"{INSTRUCTIONS}\n{escaped(instructions)}" if instructions else ""
+    return f"{INSTRUCTIONS}\n{with_escaped_marks(instructions)}" if instructions else ""
 
 
 def kinds_part(policy: Policy) -> str:
@@ -130,8 +130,8 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
     """Known memories, earlier messages and the slice, each in a fenced block. Shows at most about `most_tokens` of the
     slice."""
     privacy = context.policy.privacy
-    group = people(request, privacy)
-    known = known_part(with_shown(context, request), request, group)
+    group = people_speaking(request, privacy)
+    known = known_part(with_memories_shown(context, request), request, group)
     overlap, called = request.overlap, roles(request, group)
     before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
     tool_chars = ATTRIBUTED_CHARS if context.policy.attributed else CONTEXT_CHARS
@@ -149,17 +149,17 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
 def shared_data_part(
     requests: Sequence[ExtractionRequest], context: Context, most_tokens: int = MAX_SLICE_TOKENS
 ) -> str:
-    """The same for slices of several conversations of one person, with consecutive numbers; the messages before them are
-    numbered downwards. Short messages of all slices are shown whole."""
+    """The known memories and the slices of several conversations of one person, each after the messages before it. Messages of
+    slices are numbered from 1, messages before them from 0 downwards. Short messages of all slices are shown whole."""
     policy = context.policy
-    limit = message_limit([size(each) for one in requests for each in one.messages], most_tokens)
+    limit = message_limit([tokens_of(each) for one in requests for each in one.messages], most_tokens)
     tool_chars = ATTRIBUTED_CHARS if policy.attributed else CONTEXT_CHARS
-    known = known_part(with_shown(context, *requests), requests[0], People())
+    known = known_part(with_memories_shown(context, *requests), requests[0], People())
     parts, shown_messages, before = [SHARED, fenced("memories", known)], 0, 0
     for request in requests:
         before += len(request.overlap)
         overlap_lines = transcript(request.overlap, policy.privacy, OVERLAP_TOKENS, first=1 - before)
-        share = sum(min(size(each), limit) for each in request.messages)
+        share = sum(min(tokens_of(each), limit) for each in request.messages)
         lines_shown = transcript(
             request.messages, policy.privacy, share, first=shown_messages + 1, tool_chars=tool_chars
         )
@@ -168,10 +168,10 @@ def shared_data_part(
     return f"{''.join(parts)}The memories, as JSON:"
 
 
-def with_shown(context: Context, *requests: ExtractionRequest) -> Context:
-    """The context with the memories that the prompt shows, the nearest ones: short slices get few of them. An answer may name no
-    others."""
-    slice_tokens = sum(size(each) for request in requests for each in request.messages)
+def with_memories_shown(context: Context, *requests: ExtractionRequest) -> Context:
+    """The context with only the memories that the prompt shows: the nearest ones, and few of them for short slices. An answer may
+    name no other memories."""
+    slice_tokens = sum(tokens_of(each) for request in requests for each in request.messages)
     room = max(KNOWN_SHARE * slice_tokens, MIN_KNOWN_TOKENS) * CHARS_PER_TOKEN
     ends = accumulate(len(memory.text) for memory in context.related)
     number = sum(end < room for end in ends) + 1
@@ -194,7 +194,7 @@ def is_of_conversation(memory: Memory, request: ExtractionRequest) -> bool:
 
 
 def answer_schema(policy: Policy) -> dict[str, object]:
-    """The JSON Schema of an answer. Ranges and lengths are missing, as the API has no such keywords: `answers` checks them."""
+    """The JSON Schema of an answer. It has no ranges and lengths, as the API does not support them: `answers` checks them."""
     text: dict[str, object] = {"type": "string"}
     number = {"type": "number"}
     kind: dict[str, object] = text if policy.unknown_kinds == "create" else text | {"enum": list(policy.kinds)}

@@ -1,19 +1,19 @@
 """Questions to a model of any provider: the parts of the prompt, the schema of the reply, and how to read it.
 
-To add a kind of question, add a Purpose, a function here that makes the Question, and a method of ModelProvider that checks
-the result.
+To add a kind of question, add an Operation, a function that makes the Question, and a method of ModelProvider that checks the
+result.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import orjson
 from msgspec import Struct, structs
 
-from agents.models.answers.candidates import check, has_wrong_language, valid_or_none
+from agents.models.answers.candidates import check_drafts, draft_or_none, has_wrong_language
 from agents.models.answers.drafts import Draft
-from agents.models.answers.replies import Reply, Unreadable, read_reply, read_summary
+from agents.models.answers.replies import ExtractionReply, UnreadableDraft, read_reply, read_summary
 from agents.models.answers.shared_answers import SEVERAL_CONVERSATIONS, check_shared
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.billing import Payer
@@ -22,21 +22,21 @@ from agents.models.port import Context
 from agents.models.prompts.extraction import (
     MAX_SLICE_TOKENS,
     STABLE,
-    WRITTEN,
+    WRITTEN_FIELDS,
     answer_schema,
     data_part,
     policy_part,
     shared_data_part,
 )
 from agents.models.prompts.summary import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
-from agents.models.prompts.transcript import size
+from agents.models.prompts.transcript import tokens_of
 from schemas.budgets.usage import Operation
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount
 
 T = TypeVar("T")
-Purpose: TypeAlias = Operation
+
 
 # Reasons of rejection that a second attempt may repair; other reasons are errors of judgement.
 REPAIRABLE: Final = frozenset({"schema", "range", "kind", "length"})
@@ -56,7 +56,7 @@ REPAIR_SUMMARY: Final = f"{NOT_THE_JSON}the string `summary`, nothing before or 
 
 
 # Answer tokens per token of the slice, at most (conversations with many facts), and the minimum of a call.
-ANSWERED_SHARE: Final = 0.75
+ANSWER_SHARE: Final = 0.75
 MIN_ANSWER_TOKENS: Final = 2_048
 
 
@@ -73,14 +73,14 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
     question under a policy; `user_prompt` has the data.
 
     - `local_only`: the question must not leave the machine. `payer` pays.
-    - `read` parses a reply; None unless it is the requested JSON of `schema`. Then `repair` is sent as the next turn.
-    - `salvaged` takes what is readable from replies that `read` rejected; None for nothing.
-    - `part` takes the complete part of a truncated reply; then `resume` is sent as the next turn, and `joined` joins the
-      parts. None: the question is repeated.
-    - `answer_tokens` limits the first reply; a truncated one gets more.
+    - `read` parses a reply. It returns None for a reply without the requested JSON of `schema`; `repair` is then the next turn.
+    - `salvaged` returns the readable parts of replies that `read` rejected; None if nothing is readable.
+    - `part` returns the complete part of a truncated reply; `resume` is then the next turn, and `joined` joins the parts. If it
+      returns None, the question is repeated.
+    - `answer_tokens` limits the first reply; the second one may be longer.
     """
 
-    purpose: Purpose
+    purpose: Operation
     payer: Payer
     stable: str
     policy: str
@@ -101,7 +101,7 @@ def extraction_question(
     context: Context,
     most_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
-) -> Question[Reply]:
+) -> Question[ExtractionReply]:
     """A question whose reply has drafts and ratings as unchecked builtins. Shows at most about `most_tokens` of the slice."""
     return Question(
         purpose="extract",
@@ -111,7 +111,7 @@ def extraction_question(
         user_prompt=data_part(request, context, most_tokens),
         local_only=context.policy.local_only,
         schema=answer_schema(context.policy),
-        repair=f"{REPAIR} {writing_rule(context.policy, WRITTEN)}".rstrip(),
+        repair=f"{REPAIR} {writing_rule(context.policy, WRITTEN_FIELDS)}".rstrip(),
         read=partial(valid_drafts, request=request, context=context, count_tokens=count_tokens),
         salvaged=salvage_drafts,
         part=complete_part,
@@ -126,8 +126,8 @@ def shared_question(
     context: Context,
     most_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
-) -> Question[Reply]:
-    """The same for slices of several conversations of one person and mode, under one policy."""
+) -> Question[ExtractionReply]:
+    """The question of `extraction_question` for slices of several conversations of one person and mode, under one policy."""
     single = extraction_question(requests[0], context, most_tokens, count_tokens)
     return structs.replace(
         single,
@@ -141,8 +141,8 @@ def shared_question(
 
 def answer_tokens(*requests: ExtractionRequest) -> int:
     """The token limit of the first reply, in proportion to the slices' tokens."""
-    slice_tokens = sum(size(message) for request in requests for message in request.messages)
-    return max(MIN_ANSWER_TOKENS, round(ANSWERED_SHARE * slice_tokens))
+    slice_tokens = sum(tokens_of(message) for request in requests for message in request.messages)
+    return max(MIN_ANSWER_TOKENS, round(ANSWER_SHARE * slice_tokens))
 
 
 def complete_part(text: str) -> str | None:
@@ -175,34 +175,36 @@ def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: in
     )
 
 
-def valid_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
+def valid_drafts(
+    text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount
+) -> ExtractionReply | None:
     """The reply; None if a second attempt may improve it: drafts of another shape, in another language, or too long."""
     reply = read_reply(text)
-    if not reply.whole or not is_as_wanted(reply.drafts, context.policy):
+    if not reply.whole or not is_acceptable(reply.drafts, context.policy):
         return None
-    if not REPAIRABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
+    if not REPAIRABLE.isdisjoint(check_drafts(reply.drafts, request, context, count_tokens).rejected):
         return None
     return reply
 
 
 def valid_shared_drafts(
     text: str, requests: Sequence[ExtractionRequest], context: Context, count_tokens: TokenCount
-) -> Reply | None:
-    """The same for an answer about several slices."""
+) -> ExtractionReply | None:
+    """The reply about several slices; None if a second attempt may improve it."""
     reply = read_reply(text)
-    if not is_as_wanted(reply.drafts, context.policy):
+    if not is_acceptable(reply.drafts, context.policy):
         return None
     checked = check_shared(reply.drafts, requests, context, count_tokens) if reply.whole else ()
     reasons = {reason for each in checked for reason in each.rejected}
     return reply if reply.whole and (REPAIRABLE | {SEVERAL_CONVERSATIONS}).isdisjoint(reasons) else None
 
 
-def is_as_wanted(drafts: Sequence[object], policy: Policy) -> bool:
-    """Whether no draft is in another language, and no hard constraint would lose its end. Other texts that are somewhat too long
+def is_acceptable(drafts: Sequence[object], policy: Policy) -> bool:
+    """Whether no draft is in an unwanted language, and no hard constraint is too long. Other texts that are somewhat too long
     are cut: a second attempt costs as much as the first."""
     if has_wrong_language(drafts, policy):
         return False
-    sound = (each for draft in drafts if (each := valid_or_none(draft)) is not None)
+    sound = (each for draft in drafts if (each := draft_or_none(draft)) is not None)
     return not any(is_constraint(each) and len(each.text.strip()) > policy.max_text_chars for each in sound)
 
 
@@ -210,10 +212,10 @@ def is_constraint(draft: Draft) -> bool:
     return CONSTRAINT in (tag.strip().lower() for tag in draft.tags) or (draft.importance or 0.0) >= HARD_IMPORTANCE
 
 
-def salvage_drafts(replies: Sequence[str]) -> Reply | None:
-    """The drafts of the reply with the most drafts, the later one of equals; None for no drafts, as an empty list would lose
-    the slice silently."""
+def salvage_drafts(replies: Sequence[str]) -> ExtractionReply | None:
+    """The reply with the most drafts; of equals the later one. None without drafts, as an empty list would lose the slice
+    silently."""
     best = max((read_reply(text) for text in reversed(replies)), key=lambda reply: len(reply.drafts))
     if not best.drafts:
         return None
-    return best if best.whole else Reply((*best.drafts, Unreadable()), whole=False)
+    return best if best.whole else ExtractionReply((*best.drafts, UnreadableDraft()), whole=False)

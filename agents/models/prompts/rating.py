@@ -8,12 +8,12 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.summaries import NOTHING_PERSONAL
+from agents.models.answers.summaries import DEFAULT_PRIVACY
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.billing import Payer
-from agents.models.port import Subject
+from agents.models.port import MemoryToRate
 from agents.models.prompts.questions import NOT_THE_JSON, Question
-from agents.models.prompts.transcript import lines
+from agents.models.prompts.transcript import json_lines
 from agents.privacy.scrub import sendable, storable
 from schemas.extraction.importance import MOST_POINTS
 from schemas.policies.policies import Policy, Privacy
@@ -53,12 +53,14 @@ SCHEMA: Final[dict[str, Any]] = {
 REASON_CHARS: Final = 500
 
 
-class Scored(Struct, frozen=True, kw_only=True):
+class PointsWithReason(Struct, frozen=True, kw_only=True):
+    """The importance of a memory in points, with a short reason."""
+
     points: int
     reason: str = ""
 
 
-def question(subject: Subject, policy: Policy) -> Question[Scored]:
+def question(subject: MemoryToRate, policy: Policy) -> Question[PointsWithReason]:
     """The question whose reply is a checked rating."""
     fields: dict[str, object] = {
         "text": sendable(subject.text[: 2 * FULL_CHARS], policy.privacy)[:FULL_CHARS],
@@ -73,7 +75,7 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
         payer=Payer.of_namespaces([subject.namespace], policy),
         stable=SCORE,
         policy=FEELINGS if policy.feelings else EVENLY,
-        user_prompt=f"<memory>\n{lines([fields])}</memory>\nThe rating, as JSON:",
+        user_prompt=f"<memory>\n{json_lines([fields])}</memory>\nThe rating, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -81,17 +83,17 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
     )
 
 
-def read(text: str, privacy: Privacy = NOTHING_PERSONAL) -> Scored | None:
+def read(text: str, privacy: Privacy = DEFAULT_PRIVACY) -> PointsWithReason | None:
     """The rating of a reply; None for a reply of another shape, or points below 0."""
     try:
-        return scored(msgspec.convert(orjson.loads(without_code_fence(text)), Scored), privacy)
+        return checked_points(msgspec.convert(orjson.loads(without_code_fence(text)), PointsWithReason), privacy)
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, UnusableText):
         return None
 
 
-def scored(found: Scored, privacy: Privacy) -> Scored:
-    """The rating; more than the maximum counts as the maximum. Raises UnusableText `range` below 0."""
+def checked_points(found: PointsWithReason, privacy: Privacy) -> PointsWithReason:
+    """The rating with at most MOST_POINTS points, and without secrets. Raises UnusableText `range` for points below 0."""
     if found.points < 0:
         raise UnusableText("range")
     reason = storable(" ".join(found.reason.split()), privacy)[:REASON_CHARS]
-    return Scored(points=min(found.points, MOST_POINTS), reason=reason)
+    return PointsWithReason(points=min(found.points, MOST_POINTS), reason=reason)

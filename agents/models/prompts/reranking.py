@@ -1,4 +1,4 @@
-"""Reranking: orders search results by how much they help to answer the question."""
+"""The question of reranking: the order of search results by how much they help to answer a query."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from msgspec import Struct
 from agents.models.answers.replies import without_code_fence
 from agents.models.billing import Payer
 from agents.models.prompts.questions import NOT_THE_JSON, Question
-from agents.models.prompts.transcript import lines
+from agents.models.prompts.transcript import json_lines
 from schemas.policies.policies import Policy
 
 MAX_TEXT_CHARS: Final = 1_000
@@ -44,15 +44,18 @@ class Order(Struct, frozen=True):
 def question(
     query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
 ) -> Question[list[int]]:
-    """The question whose reply has places in `texts`, best first. Pass question and texts as `sendable`. `namespaces` pay,
-    by the policy's budget."""
-    results = lines([{"number": number, "text": text[:MAX_TEXT_CHARS]} for number, text in enumerate(texts, start=1)])
+    """The question whose reply has places in `texts`, best first. The caller has removed secrets from query and texts
+    (`sendable`). `namespaces` pay, by the policy's budget."""
+    asked = json_lines([{"text": query}])
+    results = json_lines(
+        [{"number": number, "text": text[:MAX_TEXT_CHARS]} for number, text in enumerate(texts, start=1)]
+    )
     return Question(
         purpose="rerank",
         payer=Payer(namespaces=tuple(namespaces), budget=policy.budget),
         stable=RERANK,
         policy=DATED,
-        user_prompt=f"<question>\n{lines([{'text': query}])}</question>\n<results>\n{results}</results>\nThe order, as JSON:",
+        user_prompt=f"<question>\n{asked}</question>\n<results>\n{results}</results>\nThe order, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=local_only,

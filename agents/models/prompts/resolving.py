@@ -1,4 +1,4 @@
-"""Compares new statements with nearby memories: the question, and the checks of the verdicts."""
+"""The question that compares new statements with nearby memories, and the checks of its verdicts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, timedelta
@@ -10,14 +10,14 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.replies import recover_objects, without_code_fence
-from agents.models.answers.texts import UnusableText, new_text
+from agents.models.answers.texts import UnusableText, checked_text
 from agents.models.answers.times import read_or_none
 from agents.models.billing import Payer
-from agents.models.dates.written import end_written
+from agents.models.dates.iso_times import read_end
 from agents.models.one_language import writing_rule
 from agents.models.port import Verdict
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS, NOT_THE_JSON, Question
-from agents.models.prompts.transcript import CHARS_PER_TOKEN, lines
+from agents.models.prompts.transcript import CHARS_PER_TOKEN, json_lines
 from agents.privacy.scrub import sendable
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
@@ -46,7 +46,7 @@ day on which they hold (2026-05-31). Else null.
 - corrects: the numbers of earlier new statements that it takes back or corrects.
 Leave out statements that have to do with none.
 """
-OTHERWISE_WRITTEN: Final = "Beside same, give a text too if the memory is in another language."
+OTHER_LANGUAGE: Final = "Beside same, give a text too if the memory is in another language."
 REPAIR: Final = (
     f"{NOT_THE_JSON}the list `verdicts`, each with number, same, text, ends, last_day, untrue and corrects, nothing before or "
     "after it."
@@ -95,7 +95,7 @@ class WrittenVerdict(Struct, frozen=True):
     corrects: list[int] = []
 
 
-class Reply(Struct, frozen=True):
+class VerdictList(Struct, frozen=True):
     verdicts: list[WrittenVerdict]
 
 
@@ -108,7 +108,7 @@ def question(
 ) -> Question[tuple[Verdict, ...]]:
     """The question whose reply has verdicts with ids."""
     people = speaker_numbers((*memories, *candidates))
-    known, statements = shown(memories, policy, people), shown(candidates, policy, people)
+    known, statements = statement_lines(memories, policy, people), statement_lines(candidates, policy, people)
     return Question(
         purpose="resolve",
         payer=Payer.of_batch(batch, policy),
@@ -132,7 +132,7 @@ def answer_tokens(candidates: Sequence[Candidate], policy: Policy) -> int:
 
 
 def speaker_numbers(statements: Sequence[Candidate | Memory]) -> dict[tuple[str, ...], int]:
-    """A number for the people who made each statement; empty if the same ones made all."""
+    """A number for each group of people who made a statement; empty if the same people made all statements."""
     tellers = dict.fromkeys(each.told_by for each in statements if each.told_by)
     return {each: number for number, each in enumerate(tellers, start=1)} if len(tellers) > 1 else {}
 
@@ -141,11 +141,13 @@ def policy_part(policy: Policy) -> str:
     """The policy's rules for texts; constant for a policy."""
     most = f"A text has at most {policy.max_text_chars} characters."
     rule = writing_rule(policy, "each text")
-    return f"{most} {rule} {OTHERWISE_WRITTEN}" if rule else most
+    return f"{most} {rule} {OTHER_LANGUAGE}" if rule else most
 
 
-def shown(statements: Sequence[Candidate | Memory], policy: Policy, people: Mapping[tuple[str, ...], int]) -> str:
-    return lines(
+def statement_lines(
+    statements: Sequence[Candidate | Memory], policy: Policy, people: Mapping[tuple[str, ...], int]
+) -> str:
+    return json_lines(
         without_repeated_days(statement_data(at, each, policy, people) for at, each in enumerate(statements, 1))
     )
 
@@ -171,7 +173,7 @@ def statement_data(
 
 
 def without_repeated_days(statements: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
-    """The statements, without the day of those that were said on the same day as the one before: it is a third of a line."""
+    """The statements. A statement of the same day as the one before has no day: it would be a third of the line."""
     before: object = None
     for each in statements:
         said = each.pop("said")
@@ -188,7 +190,7 @@ def read(
 ) -> tuple[Verdict, ...] | None:
     """The verdicts of a reply, without unknown numbers; None for a reply of another shape."""
     try:
-        written = msgspec.convert(orjson.loads(without_code_fence(text)), Reply).verdicts
+        written = msgspec.convert(orjson.loads(without_code_fence(text)), VerdictList).verdicts
         msgspec.json.encode(written)
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, OverflowError):
         return None
@@ -203,11 +205,11 @@ def verdict(
     policy: Policy,
     count_tokens: TokenCount,
 ) -> Verdict:
-    """The verdict with ids. The same memory is never ended or taken back, and only earlier candidates are corrected."""
+    """The verdict with ids. The memory `same` is never in `ends` or `untrue`, and only earlier candidates are in `corrects`."""
     known = {number: each.memory_id for number, each in enumerate(memories, start=1)}
     before = {number: candidates[number - 1].candidate_id for number in range(1, written.number)}
     same = known.get(written.same or 0)
-    text = rewritten(written.text, policy, count_tokens) if same and written.text else None
+    text = text_or_none(written.text, policy, count_tokens) if same and written.text else None
     ended, untrue = (
         tuple(dict.fromkeys(known[each] for each in numbers if each in known and known[each] != same))
         for numbers in (written.ends, written.untrue)
@@ -218,7 +220,7 @@ def verdict(
         same=same,
         text=text,
         ends=ends,
-        until=read_or_none(written.last_day, partial(end_written, zone=UTC)) if ends else None,
+        until=read_or_none(written.last_day, partial(read_end, zone=UTC)) if ends else None,
         untrue=untrue,
         corrects=tuple(dict.fromkeys(before[each] for each in written.corrects if each in before)),
         says_more=bool(same and written.text and text is None),
@@ -234,15 +236,15 @@ def complete_part(text: str) -> str | None:
 def all_verdicts(texts: Sequence[str]) -> str:
     """A truncated reply and its continuation as one reply; the last text alone if it is unreadable."""
     try:
-        parts = [msgspec.convert(orjson.loads(without_code_fence(text)), Reply).verdicts for text in texts]
+        parts = [msgspec.convert(orjson.loads(without_code_fence(text)), VerdictList).verdicts for text in texts]
     except (orjson.JSONDecodeError, msgspec.ValidationError):
         return texts[-1]
-    return msgspec.json.encode(Reply([each for part in parts for each in part])).decode()
+    return msgspec.json.encode(VerdictList([each for part in parts for each in part])).decode()
 
 
-def rewritten(text: str, policy: Policy, count_tokens: TokenCount) -> str | None:
-    """The text if it may be stored."""
+def text_or_none(text: str, policy: Policy, count_tokens: TokenCount) -> str | None:
+    """The text if it may be stored, otherwise None."""
     try:
-        return new_text(text, policy, count_tokens)
+        return checked_text(text, policy, count_tokens)
     except UnusableText:
         return None

@@ -1,4 +1,4 @@
-"""Shortening a full text: the question, and the checks of the short text."""
+"""The question that shortens a full text, and the checks of the short text."""
 
 from functools import partial
 from typing import Any, Final
@@ -6,12 +6,12 @@ from typing import Any, Final
 import orjson
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, new_text, truncated
+from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, checked_text, truncated
 from agents.models.billing import Payer
 from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
-from agents.models.prompts.transcript import lines
+from agents.models.prompts.transcript import json_lines
 from agents.privacy.scrub import sendable
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount
@@ -50,7 +50,7 @@ def question(full_text: str, policy: Policy, count_tokens: TokenCount, namespace
         policy=" ".join(
             filter(None, (most, FEELINGS if policy.feelings else "", writing_rule(policy, "the short text")))
         ),
-        user_prompt=f"<full>\n{lines([{'text': full}])}</full>\nThe short text, as JSON:",
+        user_prompt=f"<full>\n{json_lines([{'text': full}])}</full>\nThe short text, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -62,15 +62,15 @@ def read(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) ->
     """The short text of a reply; None for a reply of another shape, or one that breaks a rule that can be checked."""
     try:
         found = orjson.loads(without_code_fence(text))
-        return short(found["short"], full_text, policy, count_tokens)
+        return checked_short_text(found["short"], full_text, policy, count_tokens)
     except (orjson.JSONDecodeError, KeyError, TypeError, UnicodeEncodeError, UnusableText):
         return None
 
 
-def short(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str:
-    """The checked text. Raises UnusableText: `language`, `invented` for a number that the full text does not have, and as
-    `new_text` does."""
-    line = new_text(text, policy, count_tokens)
+def checked_short_text(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str:
+    """The short text on one line, without secrets. Raises UnusableText: `language`, `invented` for a number that the full text
+    does not have, and as `checked_text` does."""
+    line = checked_text(text, policy, count_tokens)
     if is_unwanted_language(line, full_text, policy):
         raise UnusableText("language")
     if numbers(line) - numbers(full_text):

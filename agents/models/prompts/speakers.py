@@ -40,7 +40,7 @@ class People(Struct, frozen=True):
         return "".join(f"{number} {quoted(self.names[user_id])}\n" for user_id, number in self.numbers.items())
 
 
-def people(request: ExtractionRequest, privacy: Privacy) -> People:
+def people_speaking(request: ExtractionRequest, privacy: Privacy) -> People:
     """The people who speak in the slice or its overlap."""
     found = speaking((*request.overlap, *request.messages), request.scope)
     if len(found) < 2:

@@ -48,5 +48,6 @@ def style_of(policy: Policy, mode: str | None) -> Style:
 
 
 def style_part(policy: Policy, mode: str | None) -> str:
-    said = BY_STYLE[style_of(policy, mode)]
-    return f"{said} {FEELINGS}" if policy.feelings else said
+    """The prompt's instruction for the style, and for feelings if the policy wants them."""
+    instruction = BY_STYLE[style_of(policy, mode)]
+    return f"{instruction} {FEELINGS}" if policy.feelings else instruction

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from agents.models.prompts.speakers import NUMBERS, people, roles
+from agents.models.prompts.speakers import NUMBERS, people_speaking, roles
 from agents.models.prompts.transcript import fenced, quoted, transcript
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest
@@ -48,7 +48,7 @@ def length_part(policy: Policy) -> str:
 def summary_data(request: ExtractionRequest, privacy: Privacy, most_tokens: int) -> str:
     """The earlier summary and the messages, fenced."""
     earlier = quoted(sendable(request.summary, privacy))
-    group = people(request, privacy)
+    group = people_speaking(request, privacy)
     said = transcript(request.messages, privacy, most_tokens, roles=roles(request, group))
     who = f"{NUMBERS}{fenced('speakers', group.legend)}" if group.numbers else ""
     return f"{who}<earlier>\n{earlier}\n</earlier>\n<transcript>\n{said}</transcript>\nThe summary, as JSON:"

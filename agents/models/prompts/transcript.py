@@ -40,7 +40,7 @@ def transcript(
     The middle of a message that is too long is left out, and the line says how much. `roles` replaces roles by message_id,
     where several people speak. At most `tool_chars` of a tool's message are shown.
     """
-    limit = message_limit([size(message) for message in messages], most_tokens)
+    limit = message_limit([tokens_of(message) for message in messages], most_tokens)
     written: list[str] = []
     day = minute = ""
     zone: str | None = None
@@ -61,7 +61,7 @@ def transcript(
 
 
 def day_line(at: datetime) -> str:
-    """The line with day and zone. The zone is the one that was used: `local` takes UTC for an unknown one."""
+    """The line with the day and the zone of a local time. `local` gives another zone than the message's if that is unknown."""
     offset = "" if at.tzinfo is UTC else at.isoformat()[-6:]
     return f"day {at:%Y-%m-%d %A}, zone {at.tzinfo} {offset}".rstrip() + "\n"
 
@@ -78,13 +78,13 @@ def shown_text(message: SliceMessage, privacy: Privacy, most_tokens: int, tool_c
         most = tool_chars if message.role == "tool" else CONTEXT_CHARS
         text = beginning(content, most + 1, privacy)
         return text if len(text) <= most else text[:most] + "…"
-    if size(message) <= most_tokens:
+    if tokens_of(message) <= most_tokens:
         return sendable(content, privacy)
-    return without_middle(content, len(content) * most_tokens // size(message), privacy)
+    return without_middle(content, len(content) * most_tokens // tokens_of(message), privacy)
 
 
-def size(message: SliceMessage) -> int:
-    """The message's tokens; estimated if it was not counted."""
+def tokens_of(message: SliceMessage) -> int:
+    """The message's tokens; an estimate if they were not counted."""
     return message.tokens or len(message.content) // CHARS_PER_TOKEN
 
 
@@ -93,21 +93,21 @@ def without_middle(content: str, most_chars: int, privacy: Privacy) -> str:
     if left_out <= 0:
         return sendable(content, privacy)
     head = int(most_chars * HEAD)
-    first, last = beginning(content, head, privacy), end(content, most_chars - head, privacy)
+    first, last = beginning(content, head, privacy), ending(content, most_chars - head, privacy)
     return f"{first} … [{left_out:,} characters left out] … {last}"
 
 
 def beginning(content: str, chars: int, privacy: Privacy) -> str:
-    """The first characters without secrets. Scrubs only the text near them, as scrubbing takes microseconds per character.
-    Leaves out text near a cut, where a credential may be incomplete."""
+    """The first characters without secrets. Scrubs only the beginning, as scrubbing takes microseconds per character. Leaves
+    out text near the cut, where a credential may be incomplete."""
     text = sendable(content[: chars + MARGIN_CHARS], privacy)
     return (
         text[:chars] if len(content) <= chars + MARGIN_CHARS else text[: min(chars, max(0, len(text) - MARGIN_CHARS))]
     )
 
 
-def end(content: str, chars: int, privacy: Privacy) -> str:
-    """The last characters, likewise."""
+def ending(content: str, chars: int, privacy: Privacy) -> str:
+    """The last characters without secrets; see `beginning`."""
     first = max(0, len(content) - chars - MARGIN_CHARS)
     text = sendable(content[first:], privacy)
     return text[max(MARGIN_CHARS if first else 0, len(text) - chars) :]
@@ -131,15 +131,16 @@ def fenced(name: str, inside: str) -> str:
     return f"<{name}>\n{inside}</{name}>\n" if inside else ""
 
 
-def lines(items: Iterable[dict[str, object]]) -> str:
+def json_lines(items: Iterable[dict[str, object]]) -> str:
     """JSON Lines with escaped marks."""
     return "".join(f"{quoted(item)}\n" for item in items)
 
 
 def quoted(item: object) -> str:
-    return escaped(orjson.dumps(item).decode())
+    """The item as JSON with escaped marks."""
+    return with_escaped_marks(orjson.dumps(item).decode())
 
 
-def escaped(text: str) -> str:
+def with_escaped_marks(text: str) -> str:
     """The text without `<`, `>` and `&`, so that it cannot write the closing mark of its block."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

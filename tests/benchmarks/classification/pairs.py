@@ -13,7 +13,7 @@ from zlib import crc32
 from agents.curation.rules.decisions.comparing import pair_of, unquoted
 from agents.models.dates.dates import local
 from agents.models.offline.rules.engine.sentences import is_question, sentences
-from agents.models.offline.rules.findings.classified_statements import stated
+from agents.models.offline.rules.findings.classified_statements import statement_finding
 from agents.models.offline.statements import language_rules
 from tests.benchmarks.offline_measures import stems
 from tests.benchmarks.offline_sets import Talk, held_out, present
@@ -130,7 +130,7 @@ def beginnings(text: str) -> frozenset[str]:
 def remembered(text: str, language: str) -> str:
     """The sentence as the model compares the memory that is made of it."""
     rules = language_rules(text, language)
-    statement = stated(rules, text, SAID_AT, is_certain=True) if rules is not None else None
+    statement = statement_finding(rules, text, SAID_AT, is_certain=True) if rules is not None else None
     return unquoted(statement.text if statement is not None else text)
 
 
@@ -172,7 +172,7 @@ def statements_of(talk: Talk, language: str) -> Iterator[str]:
             continue
         said_at = local(message.timestamp, message.time_zone)
         for sentence in sentences(message.content):
-            statement = None if is_question(sentence) else stated(rules, sentence, said_at, is_certain=True)
+            statement = None if is_question(sentence) else statement_finding(rules, sentence, said_at, is_certain=True)
             if statement is not None:
                 yield statement.text
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.engine.rule import LanguageRules
-from agents.models.offline.rules.engine.rule_engine import LEADING, plainly
+from agents.models.offline.rules.engine.rule_engine import LEADING, normalised
 from agents.models.offline.rules.findings.sentence_findings import labels, rule_findings
 from agents.models.offline.rules.framing.framing import is_unreal, own_part
 from agents.models.offline.rules.lasting_instructions.classifier import (
     DIMENSION,
     FILE,
-    MEMORY,
+    MEMORY_LABELS,
     Model,
     features,
     indices,
@@ -111,19 +111,19 @@ def own_rows(each: Sentence) -> Iterator[Row]:
     """Returns the rows of a sentence: as said, and in the words of a memory."""
     tongue = LANGUAGE_RULES[each.language]
     if each.is_memory:
-        yield row(each.text, each.language, MEMORY, each.place, 1.0, each.topic)
+        yield row(each.text, each.language, MEMORY_LABELS, each.place, 1.0, each.topic)
         return
     plain, found = understood(tongue, each.text)
     yield row(plain, each.language, found, each.place, 1.0, each.topic)
     reworded = tongue.reword(plain)
     if reworded.startswith(SUBJECTS):
-        yield row(reworded, each.language, MEMORY, each.place, 1.0, each.topic)
+        yield row(reworded, each.language, MEMORY_LABELS, each.place, 1.0, each.topic)
 
 
 def understood(tongue: LanguageRules, sentence: str) -> tuple[str, list[str]]:
     """The sentence as the classifier is given it, and what the rules find in it."""
     found = [] if is_unreal(sentence) else list(rule_findings(tongue, sentence, UNDATED))
-    return LEADING.sub("", plainly(tongue, sentence)), labels(found)
+    return LEADING.sub("", normalised(tongue, sentence)), labels(found)
 
 
 def public_rows() -> Iterator[Row]:

@@ -125,7 +125,7 @@ async def test_truncated_answer_is_requested_again_with_larger_max_tokens(
     assert len(answer.proposals) == 1
     assert [record.body["max_tokens"] for record in llmock.requests] == [
         MIN_ANSWER_TOKENS,
-        ClaudeCalls.larger_max_tokens,
+        ClaudeCalls.max_reply_tokens,
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models.port import Provider, Subject
+from agents.models.port import MemoryToRate, Provider
 from schemas.errors import Rejected
 from schemas.extraction import importance
 from schemas.policies.policies import DEFAULT_POLICY
@@ -32,7 +32,7 @@ FULL = (
 async def test_ratings_fall_into_the_expected_importance_bands(
     provider: Provider, text: str, kind: str, bands: set[str]
 ) -> None:
-    rating = await provider.score(Subject(text=text, kind=kind), DEFAULT_POLICY)
+    rating = await provider.score(MemoryToRate(text=text, kind=kind), DEFAULT_POLICY)
     assert rating.provider == answering(provider) and rating.model and rating.reason
     assert importance.band(rating.points) in bands
     assert rating.importance == importance.of_points(rating.points)
@@ -40,8 +40,8 @@ async def test_ratings_fall_into_the_expected_importance_bands(
 
 async def test_a_frequently_referenced_memory_is_rated_higher(provider: Provider) -> None:
     once, often = (
-        Subject(text="User plays chess.", kind="interest"),
-        Subject(text="User plays chess.", kind="interest", references=12),
+        MemoryToRate(text="User plays chess.", kind="interest"),
+        MemoryToRate(text="User plays chess.", kind="interest", references=12),
     )
     lower, higher = await provider.score(once, DEFAULT_POLICY), await provider.score(often, DEFAULT_POLICY)
     assert lower.points < higher.points

@@ -34,7 +34,7 @@ PRICES = Prices(as_of=date(2026, 1, 1), source="made up", models=(PRICE,))
 BUDGET = Budget(tokens_per_hour=2_500, usd_per_hour=0.0025)
 OWN = Budget(tokens_per_day=1_000)
 BOTH = Payer(namespaces=("a", "b"), budget=OWN)
-WORK = PricedWork(operation="extract", payer=BOTH, provider="claude", model="m", most=Usage(input_tokens=MOST))
+WORK = PricedWork(operation="extract", payer=BOTH, provider="claude", model="m", max_usage=Usage(input_tokens=MOST))
 
 
 def energy(pool: Pool) -> LedgerBudgetGuard:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents.models.port import Rating, Subject
+from agents.models.port import MemoryToRate, Rating
 from schemas.errors import Retryable
 from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate
@@ -117,10 +117,10 @@ async def test_pending_events_are_published_once_when_the_next_decision_is_resta
 async def test_a_rating_request_includes_how_often_a_memory_was_reinforced_and_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    subjects: list[Subject] = []
+    subjects: list[MemoryToRate] = []
     score = bench.provider.score
 
-    async def noting(subject: Subject, policy: Policy) -> Rating:
+    async def noting(subject: MemoryToRate, policy: Policy) -> Rating:
         subjects.append(subject)
         return await score(subject, policy)
 

@@ -22,7 +22,7 @@ DOLLAR = Price(model="m", input=Decimal(1), output=Decimal(5), cache_write=Decim
 PRICES = Prices(as_of=date(2026, 1, 1), source="made up", models=(DOLLAR,), free_providers=("ollama",))
 PAYER = Payer(namespaces=("a", "b"), request_id="r-1", conversation_id="c-1", budget=Budget(tokens_per_hour=1_000))
 MOST = Usage(input_tokens=400, output_tokens=100)
-WORK = PricedWork(operation="extract", payer=PAYER, provider="claude", model="m", most=MOST)
+WORK = PricedWork(operation="extract", payer=PAYER, provider="claude", model="m", max_usage=MOST)
 
 
 def energy(ledger: FakeLedger, overall: Budget | None = None) -> LedgerBudgetGuard:
@@ -221,7 +221,7 @@ class Call:
         self.dies = dies
         payer = Payer(namespaces=names, budget=Budget(tokens_per_hour=700, usd_per_day=0.002), lane=lane)
         self.work = PricedWork(
-            operation="extract", payer=payer, provider="claude", model="m", most=Usage(input_tokens=most)
+            operation="extract", payer=payer, provider="claude", model="m", max_usage=Usage(input_tokens=most)
         )
 
 

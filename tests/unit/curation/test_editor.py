@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.curation.editor import PATIENCE_S, Editor
-from agents.models.port import Rating, Subject
+from agents.models.port import MemoryToRate, Rating
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate, Source
@@ -38,9 +38,9 @@ def provider() -> FakeProvider:
 async def test_candidates_are_rated_in_parallel_by_their_fullest_text(
     provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    subjects: list[Subject] = []
+    subjects: list[MemoryToRate] = []
 
-    async def score(subject: Subject, policy: Policy) -> Rating:
+    async def score(subject: MemoryToRate, policy: Policy) -> Rating:
         subjects.append(subject)
         return Rating(provider="fake", model="fake-1", points=1_000 if subject.text == FULL else 10)
 

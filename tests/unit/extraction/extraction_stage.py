@@ -9,7 +9,7 @@ from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.extraction.parked_requests import ParkedRequestAgent
 from agents.models.batches import ModelBatches
-from agents.models.port import Call
+from agents.models.port import MeasuredCall
 from schemas import codec, ids
 from schemas.conversations.messages import Scope
 from schemas.extraction.candidates import CandidateBatch
@@ -31,7 +31,7 @@ from tests.fakes.publisher import FakePublisher
 POLICY = Policy(name="two", namespaces=("{app_id}", "{app_id}/{user_id}"))
 NIGHTLY = Policy(name="nightly", namespaces=POLICY.namespaces, batch=True)
 PARTITION = 3
-CALL = Call(counted_tokens=1_000, billed_tokens=1_200)
+CALL = MeasuredCall(counted_tokens=1_000, billed_tokens=1_200)
 
 
 def numbered_request(number: int = 1) -> ExtractionRequest:

@@ -7,12 +7,15 @@ from collections import deque
 import pytest
 
 from agents.extraction.calibration import MAX_PENDING, CalibrationLearner
-from agents.models.port import Call
+from agents.models.port import MeasuredCall
 from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
 from tests.fakes.calibrations import FakeCalibrations
 
-CALLS = (Call(counted_tokens=1_000, billed_tokens=1_200), Call(counted_tokens=1_000, billed_tokens=1_400))
+CALLS = (
+    MeasuredCall(counted_tokens=1_000, billed_tokens=1_200),
+    MeasuredCall(counted_tokens=1_000, billed_tokens=1_400),
+)
 
 
 async def test_each_model_call_adds_one_observation_to_the_calibration():

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agents.extraction.corrections import takes_back
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
 from agents.models.answers.replies import read_reply
-from agents.models.answers.summaries import estimated_tokens, fitted
-from agents.models.dates.dates import dates_in, event_time, local, with_dates
+from agents.models.answers.summaries import estimated_tokens, fitted_summary
+from agents.models.dates.dates import dates_in, event_time, local, with_absolute_dates
 from agents.models.offline.excerpt import excerpt
-from agents.models.offline.findings import findings, findings_in, read
+from agents.models.offline.findings import findings, findings_in, parse
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -62,7 +62,7 @@ unhurried = settings(deadline=None, max_examples=200)
 
 def found_in(text: str) -> object:
     """By the rules of each language; wishes, secrets and sentences are the same for all of them, and are read once."""
-    once = read(said(text, language="en"))
+    once = parse(said(text, language="en"))
     each_language = (
         once._replace(message=structs.replace(once.message, language=code), rules=rules)
         for code, rules in LANGUAGE_RULES.items()
@@ -71,7 +71,7 @@ def found_in(text: str) -> object:
 
 
 def dated(text: str) -> object:
-    return [with_dates(text, dates_in(text, MONDAY, language), language) for language in LANGUAGE_RULES]
+    return [with_absolute_dates(text, dates_in(text, MONDAY, language), language) for language in LANGUAGE_RULES]
 
 
 def wished(text: str) -> object:
@@ -85,7 +85,7 @@ def taken_back(text: str) -> object:
 
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
-    return check([draft], slice_of("I like tea.", said(text, 2, role="assistant")), knowing())
+    return check_drafts([draft], slice_of("I like tea.", said(text, 2, role="assistant")), knowing())
 
 
 def related(text: str) -> object:
@@ -233,7 +233,7 @@ def test_a_sentence_cut_by_the_read_limit_is_ignored() -> None:
 
 def test_draft_with_half_a_surrogate_pair_is_refused() -> None:
     reply = read_reply('Here: {"kind":"fact","text":"User likes \\ud83d tea","messages":[1],"confidence":0.9}')
-    checked = check(reply.drafts, slice_of("I like tea."), knowing())
+    checked = check_drafts(reply.drafts, slice_of("I like tea."), knowing())
     assert (checked.proposals, checked.rejected) == ((), {"schema": 1})
 
 
@@ -241,13 +241,13 @@ def test_draft_with_half_a_surrogate_pair_is_refused() -> None:
 @given(storable)
 def test_every_draft_that_passes_the_checks_can_be_encoded(text: str) -> None:
     draft = {"kind": "fact", "text": text, "messages": [1, 10**30], "confidence": 0.9, "context": text, "tags": [text]}
-    codec.encode(check([draft], slice_of("I like tea."), knowing()))
+    codec.encode(check_drafts([draft], slice_of("I like tea."), knowing()))
 
 
 @unhurried
 @given(anything | wordy, st.integers(-1, 60))
 def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, most_tokens: int) -> None:
-    summary = fitted(text, most_tokens, estimated_tokens)
+    summary = fitted_summary(text, most_tokens, estimated_tokens)
     assert estimated_tokens(summary) <= max(0, most_tokens)
     assert len(summary) <= LONGEST_SUMMARY
     assert len(summary.splitlines()) <= 1
@@ -259,8 +259,8 @@ def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, most_t
 @unhurried
 @given(anything | wordy, st.integers(1, 60))
 def test_fitting_a_summary_is_idempotent(text: str, most_tokens: int) -> None:
-    summary = fitted(text, most_tokens, estimated_tokens)
-    assert fitted(summary, most_tokens, estimated_tokens) == summary
+    summary = fitted_summary(text, most_tokens, estimated_tokens)
+    assert fitted_summary(summary, most_tokens, estimated_tokens) == summary
 
 
 def test_the_linear_time_assertion_detects_a_quadratic_pattern(monkeypatch: pytest.MonkeyPatch) -> None:

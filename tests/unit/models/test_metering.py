@@ -8,7 +8,7 @@ import pytest
 
 from agents.models.calls.metering import MAX_CHARS, MIN_TOKENS, Meter
 from agents.models.claude.provider import ClaudeProvider
-from agents.models.port import Call, Usage
+from agents.models.port import MeasuredCall, Usage
 from agents.models.prompts.questions import REPAIR
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.tokens.calibration import request_tokens
@@ -55,7 +55,7 @@ async def test_a_call_counts_system_schema_and_messages_against_all_billed_input
     answer = await provider.extract(LONG, knowing())
     usage = answer.usage
     billed = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    assert answer.calls == (Call(counted_tokens=sent(server.seen[0]), billed_tokens=billed),)
+    assert answer.calls == (MeasuredCall(counted_tokens=sent(server.seen[0]), billed_tokens=billed),)
     assert billed > usage.input_tokens
 
 

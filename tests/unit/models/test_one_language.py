@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.model_provider import ModelProvider
@@ -20,7 +20,7 @@ from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 from tests.builders.slices import BATCH, knowing, known, said, slice_of
 from tests.servers.messages import MessagesServer
-from tests.unit.models.calls.test_broken_off import Replying
+from tests.unit.models.calls.test_truncated_replies import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
 
 ENGLISH, GERMAN = Policy(name="english", one_language="en"), Policy(name="german", one_language="de-AT")
@@ -172,7 +172,7 @@ def test_a_translated_memory_passes_the_same_checks_as_an_original_memory() -> N
         Draft(kind="fact", text="User lives in Oulu.", messages=[2], confidence=0.9),
         Draft(kind="fact", text="User lives in Rome.", messages=[9], confidence=0.9),
     ]
-    found = check(drafts, request, knowing(policy=ENGLISH))
+    found = check_drafts(drafts, request, knowing(policy=ENGLISH))
     assert [(each.namespaces, each.speaker_name, each.language) for each in found.proposals] == [
         (("k/ada", "k"), "Ada", "en"),
         (("k/bob", "k"), "bob", "en"),

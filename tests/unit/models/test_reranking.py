@@ -19,7 +19,7 @@ from tests.servers.messages import KEY, MessagesServer
 
 TEXTS = ["2026-03-01: User likes tea.", "2026-03-02, ada: We took the night train.", "2026-03-03: User has a dog."]
 
-WORK = PricedWork(operation="rerank", payer=Payer(), provider="claude", model="m", most=Usage())
+WORK = PricedWork(operation="rerank", payer=Payer(), provider="claude", model="m", max_usage=Usage())
 BILL = Bill(model="m", usage=Usage(input_tokens=7, output_tokens=1))
 
 

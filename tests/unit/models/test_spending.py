@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from agents.models.billing import Payer
-from agents.models.calls.cost_bounds import Bounds
+from agents.models.calls.cost_bounds import CostBounds
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.model_provider import ModelProvider
-from agents.models.port import Context, Subject, Usage
+from agents.models.port import Context, MemoryToRate, Usage
 from agents.models.prompts import compaction, rating, shortening
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS, extraction_question, summary_question
 from schemas.budgets.budgets import Budget
@@ -57,8 +57,8 @@ async def test_a_call_reserves_its_maximum_cost_with_operation_and_payer_and_is_
     assert (work.operation, work.provider, work.model) == ("extract", "claude", "claude-test-1")
     assert work.payer.lane == "background"
     assert (work.payer.namespaces, work.payer.request_id) == (SLICE.namespaces, SLICE.request_id)
-    assert work.most.cache_write_tokens > answer.usage.input_tokens + answer.usage.cache_write_tokens
-    assert work.most.output_tokens > answer.usage.output_tokens
+    assert work.max_usage.cache_write_tokens > answer.usage.input_tokens + answer.usage.cache_write_tokens
+    assert work.max_usage.output_tokens > answer.usage.output_tokens
     assert billed(energy) == [answer.usage]
     assert energy.settled[0][2] == "answered"
 
@@ -120,7 +120,7 @@ def test_the_namespace_of_a_memory_pays_for_maintenance_calls_in_the_background_
     policy = Policy(name="p", budget=BUDGET)
     paying = Payer(namespaces=("app/user",), budget=BUDGET, lane="background")
     assert compaction.question([known("one"), known("two")], policy, words).payer == paying
-    subject = Subject(text="one", kind="fact", namespace="app/user")
+    subject = MemoryToRate(text="one", kind="fact", namespace="app/user")
     assert rating.question(subject, policy).payer == paying
     assert shortening.question("one", policy, words, "app/user").payer == paying
     nobody = Payer(budget=BUDGET, lane="background")
@@ -131,9 +131,9 @@ def test_the_namespace_of_a_memory_pays_for_maintenance_calls_in_the_background_
 def test_the_maximum_cost_of_a_question_is_two_calls_at_their_most_expensive():
     question = extraction_question(slice_of("tea " * 1_000), knowing())
     calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.user_prompt)
-    most = Bounds(words).of(calls, question)
+    most = CostBounds(words).of(calls, question)
     assert most.cache_write_tokens >= 2 * 1.6 * counted + MIN_ANSWER_TOKENS
-    assert most.output_tokens == MIN_ANSWER_TOKENS + calls.larger_max_tokens
+    assert most.output_tokens == MIN_ANSWER_TOKENS + calls.max_reply_tokens
     assert most.input_tokens == most.cache_read_tokens == 0
 
 
@@ -145,6 +145,6 @@ def test_a_text_that_is_too_long_to_count_is_estimated():
         return 1
 
     question = replace(extraction_question(SLICE, knowing()), user_prompt="tea " * 20_000)
-    most = Bounds(count).of(FakeCalls(), question)
+    most = CostBounds(count).of(FakeCalls(), question)
     assert question.user_prompt not in counted
     assert most.cache_write_tokens > 80_000 / 3

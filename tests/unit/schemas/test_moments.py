@@ -8,7 +8,7 @@ import pytest
 
 from agents.api.memories.change_requests import ChangedMemory, NewMemory
 from agents.api.memories.imports import ImportedLine
-from agents.models.dates.written import UnreadableTime, end_written, moment_written
+from agents.models.dates.iso_times import UnreadableTime, read_end, read_moment
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.memories.commands import Command
@@ -50,7 +50,7 @@ def test_a_time_outside_the_years_1_to_9999_in_utc_is_rejected_in_every_field(
 def test_an_out_of_range_time_in_a_model_response_is_dropped() -> None:
     for time in BEYOND:
         with pytest.raises(UnreadableTime):
-            moment_written(time, UTC)
+            read_moment(time, UTC)
         with pytest.raises(UnreadableTime):
-            end_written(time, UTC)
-    assert moment_written("1789-07-14", UTC) == datetime(1789, 7, 14, tzinfo=UTC)
+            read_end(time, UTC)
+    assert read_moment("1789-07-14", UTC) == datetime(1789, 7, 14, tzinfo=UTC)

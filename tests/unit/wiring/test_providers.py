@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agents.models.auto import AutoProvider
-from agents.models.ollama.provider import slice_room
+from agents.models.ollama.provider import max_slice_tokens
 from agents.models.prompts.extraction import MAX_SLICE_TOKENS
 from agents.policies.changes import StoredPolicies
 from deploy.cli import doctor
@@ -105,14 +105,14 @@ async def test_the_doctor_detects_a_local_only_policy_that_the_provider_violates
     ("chosen", "most"),
     [
         ({"provider": "claude"}, MAX_SLICE_TOKENS),
-        ({"provider": "ollama"}, slice_room()),
-        ({"provider": "auto"}, slice_room()),
+        ({"provider": "ollama"}, max_slice_tokens()),
+        ({"provider": "auto"}, max_slice_tokens()),
         ({"provider": "auto", "provider_order": "claude,offline"}, MAX_SLICE_TOKENS),
     ],
 )
 def test_slices_fit_the_smallest_model_of_the_configured_providers(chosen: dict[str, object], most: int) -> None:
     assert models.most_slice_tokens(settings(**chosen)) == most
-    assert Policy(name="p").slice_tokens <= slice_room() < MAX_SLICE_TOKENS
+    assert Policy(name="p").slice_tokens <= max_slice_tokens() < MAX_SLICE_TOKENS
 
 
 @pytest.mark.parametrize(

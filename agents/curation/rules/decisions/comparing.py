@@ -22,7 +22,7 @@ from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.lasting_instructions.wording import wording
-from agents.models.one_language import UNDETERMINED, primary
+from agents.models.one_language import UNDETERMINED, primary_subtag
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from sinks.classification.port import LANGUAGES, Pair, Relation
@@ -178,4 +178,4 @@ def says_alike_of_others(tokens: Sequence[str], others: Sequence[str]) -> bool:
 def is_compared(of: Memory | Candidate) -> bool:
     """Whether the model supports the language: the declared one, otherwise the one detected from the words."""
     declared = of.language if of.language != UNDETERMINED else None
-    return (primary(declared) if declared else language_of(of.text)) in LANGUAGES
+    return (primary_subtag(declared) if declared else language_of(of.text)) in LANGUAGES

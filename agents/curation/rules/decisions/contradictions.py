@@ -18,8 +18,8 @@ from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
-from agents.models.answers.speakers import is_of_user
-from agents.models.one_language import primary
+from agents.models.answers.speakers import begins_with_user
+from agents.models.one_language import primary_subtag
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
@@ -182,7 +182,7 @@ def concern_of(candidate: Candidate, namespace: str, policy: Policy) -> Concern:
 def is_of_another(candidate: Candidate, memory: Memory) -> bool:
     """Whether the candidate states something about its speaker, and only others told the memory: neither can end or repeat
     the other, whatever the words. "User lives in Lyon" of one person says nothing about another."""
-    about_speaker = candidate.about_speaker or is_of_user(candidate.text)
+    about_speaker = candidate.about_speaker or begins_with_user(candidate.text)
     if not about_speaker or candidate.attributed_to is not None:
         return False
     return bool(memory.told_by) and set(memory.told_by).isdisjoint(candidate.told_by)
@@ -241,7 +241,7 @@ def reason_to_ignore(
 def is_same_language(candidate: Candidate, memory: Memory) -> bool:
     """Whether both are in one language: with most models cosines across languages are not comparable."""
     if candidate.language and memory.language:
-        return primary(candidate.language) == primary(memory.language)
+        return primary_subtag(candidate.language) == primary_subtag(memory.language)
     return statement(candidate.text).understood and statement(memory.text).understood
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.statement import Statement, statement
 from agents.curation.rules.statements.uncertainty import unknown
-from agents.models.one_language import OWN_SUBJECTS, primary
+from agents.models.one_language import WORDS_FOR_USER, primary_subtag
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
@@ -30,7 +30,7 @@ def as_translated(candidate: Candidate) -> TranslatedCandidate:
 
 def are_other_languages(mine: str | None, theirs: str | None) -> bool:
     """Whether both languages are known and differ; `de`, `DE` and `de-AT` are equal."""
-    return mine is not None and theirs is not None and primary(mine) != primary(theirs)
+    return mine is not None and theirs is not None and primary_subtag(mine) != primary_subtag(theirs)
 
 
 def in_other_language(candidate: Candidate, memory: Memory) -> bool:
@@ -43,10 +43,10 @@ def lost_in_translation(said: str, language: str | None, text: str) -> bool:
     old, new = statement(said), statement(text)
     if objection(said, text) in FIGURES or length(new) < MIN_LENGTH_SHARE * length(old):
         return True
-    has_names = not (old.unspaced or new.unspaced) and primary(language or "") not in CAPITALISED_NOUNS
+    has_names = not (old.unspaced or new.unspaced) and primary_subtag(language or "") not in CAPITALISED_NOUNS
     return has_names and bool(unknown(set(old.names) - set(new.tokens), new))
 
 
 def length(of: Statement) -> float:
     """The number of content words, without the words for the user."""
-    return len([each for each in of.content if each not in OWN_SUBJECTS]) / (UNSPACED_WORD if of.unspaced else 1)
+    return len([each for each in of.content if each not in WORDS_FOR_USER]) / (UNSPACED_WORD if of.unspaced else 1)

@@ -12,7 +12,7 @@ from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.builders.slices import knowing, slice_of
-from tests.unit.models.calls.test_broken_off import Replying, memory
+from tests.unit.models.calls.test_truncated_replies import Replying, memory
 
 RATING = Policy(name="rating", window=WindowSettings(rate_messages=True))
 SLICE = slice_of("We ship on Friday.", "Fine.", "Which port?")

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from agents.models.answers.shared_answers import check_shared
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.billing import shares
+from agents.models.billing import split_usage
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Usage, merge_contexts
 from agents.models.prompts.questions import extraction_question, shared_question
@@ -118,13 +118,13 @@ def test_an_answer_with_a_draft_that_mixes_conversations_is_not_accepted() -> No
 
 
 def test_usage_shares_of_a_call_add_up_to_its_total_usage() -> None:
-    parts = shares(Usage(input_tokens=1_001, output_tokens=7, cache_read_tokens=3), [400, 0, 200])
+    parts = split_usage(Usage(input_tokens=1_001, output_tokens=7, cache_read_tokens=3), [400, 0, 200])
     assert [each.input_tokens for each in parts] == [667, 0, 334]
     assert [sum(values) for values in zip(*((p.output_tokens, p.cache_read_tokens) for p in parts), strict=True)] == [
         7,
         3,
     ]
-    assert sum(each.output_tokens for each in shares(Usage(output_tokens=5), [0, 0])) == 5
+    assert sum(each.output_tokens for each in split_usage(Usage(output_tokens=5), [0, 0])) == 5
 
 
 def test_a_wish_is_refused_if_another_conversation_of_the_call_addresses_the_model() -> None:

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from agents.extraction.records import candidate_batches
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
-from agents.models.answers.speakers import display_names, is_about, safe_name, with_name
+from agents.models.answers.speakers import display_names, has_user_as_subject, safe_name, with_name
 from agents.models.port import Answer, Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
@@ -20,7 +20,7 @@ SAID = [group_message(0, "ada", "I live in Berlin."), group_message(1, "bob", "I
 
 def proposing(*drafts: Draft, policy: Policy = TEAM, related=()):
     (request,) = slices_of(SAID, policy)
-    return check(drafts, request, Context(policy=policy, related=tuple(related)))
+    return check_drafts(drafts, request, Context(policy=policy, related=tuple(related)))
 
 
 def draft(text: str, *messages: int, **fields) -> Draft:
@@ -133,7 +133,7 @@ def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, re
 )
 def test_a_text_about_the_users_of_software_keeps_its_words_and_is_not_about_the_speaker(text: str) -> None:
     assert with_name(text, "Ada") == text
-    assert not is_about(text, "Ada")
+    assert not has_user_as_subject(text, "Ada")
 
 
 def test_several_speakers_may_decide_something_about_the_user_of_their_software() -> None:
@@ -144,7 +144,7 @@ def test_several_speakers_may_decide_something_about_the_user_of_their_software(
 def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
     (request,) = slices_of(SAID, TEAM)
     told = draft("In June User moves to Lyon.", 2, context="because User is diabetic")
-    checked = check([told], request, Context(policy=TEAM))
+    checked = check_drafts([told], request, Context(policy=TEAM))
 
     batches = candidate_batches(request, Answer(provider="p", model="m", proposals=checked.proposals), MONDAY)
 

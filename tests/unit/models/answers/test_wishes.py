@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.port import Proposal
 from agents.models.prompts.extraction import answer_schema
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
@@ -25,11 +25,11 @@ def draft(**changed: object) -> dict[str, Any]:
 
 
 def wishes(request: ExtractionRequest, *drafts: object, known_memories: tuple[Memory, ...] = ()) -> list[Proposal]:
-    return [each for each in check(drafts, request, knowing(*known_memories)).proposals if each.wish is not None]
+    return [each for each in check_drafts(drafts, request, knowing(*known_memories)).proposals if each.wish is not None]
 
 
 def reason(request: ExtractionRequest, **changed: object) -> dict[str, int]:
-    checked = check([draft(**changed)], request, knowing())
+    checked = check_drafts([draft(**changed)], request, knowing())
     assert checked.proposals == ()
     return checked.rejected
 
@@ -57,7 +57,9 @@ def test_a_wish_that_cites_more_messages_than_it_may_hide_names_none() -> None:
 
 def test_a_wish_and_a_memory_of_one_answer_are_told_apart() -> None:
     memory = {"kind": "fact", "text": "User lives in Lyon.", "messages": [3], "confidence": 0.9, "importance": 0.5}
-    checked = check([draft(), memory, memory | {"forget": 0}], slice_of(SISTER, PRIVATE, "I live in Lyon."), knowing())
+    checked = check_drafts(
+        [draft(), memory, memory | {"forget": 0}], slice_of(SISTER, PRIVATE, "I live in Lyon."), knowing()
+    )
 
     assert [(each.text, each.wish is not None) for each in checked.proposals] == [
         ("User lives in Lyon.", False),
@@ -91,7 +93,7 @@ def test_a_wish_for_everything_names_no_single_memory(text: str) -> None:
 
 
 def test_unknown_numbers_are_dropped_and_counted() -> None:
-    checked = check([draft(messages=[1, 9], supersedes=[4])], slice_of(SISTER, PRIVATE), knowing())
+    checked = check_drafts([draft(messages=[1, 9], supersedes=[4])], slice_of(SISTER, PRIVATE), knowing())
 
     (found,) = checked.proposals
     assert found.wish is not None

@@ -25,7 +25,7 @@ class Cached(FakeCalls):
 
     async def call(self, question: Question[Any], turns: object, max_tokens: int) -> ModelReply:
         spoken = await super().call(question, turns, max_tokens)
-        return ModelReply(text=spoken.text, broke_off=False, model="fake-1-dated", usage=USED, request_id="req-1")
+        return ModelReply(text=spoken.text, truncated=False, model="fake-1-dated", usage=USED, request_id="req-1")
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from agents.models.calls.rate_limits import (
     EXPECTED_OUTPUT_TOKENS,
     Allowance,
-    Bucket,
-    Limits,
+    RateLimits,
+    TokenBucket,
     actual_cost,
     cost,
     expected_cost,
@@ -53,14 +53,14 @@ def test_a_reported_rate_limit_of_zero_is_ignored() -> None:
 
 
 def test_calls_never_wait_without_a_limit() -> None:
-    limits = Limits()
+    limits = RateLimits()
     for _ in range(1_000):
         assert limits.wait_s(0.0, expected_cost(100_000)) == 0.0
         limits.take(0.0, expected_cost(100_000))
 
 
 def test_calls_wait_until_enough_tokens_are_refilled() -> None:
-    bucket = Bucket(6_000)
+    bucket = TokenBucket(6_000)
     bucket.take(0.0, 6_000)
     assert bucket.wait_s(0.0, 500) == 5.0
     assert bucket.wait_s(3.0, 500) == pytest.approx(2.0)
@@ -68,33 +68,33 @@ def test_calls_wait_until_enough_tokens_are_refilled() -> None:
 
 
 def test_a_cost_above_the_bucket_capacity_is_allowed_if_the_bucket_is_full() -> None:
-    bucket = Bucket(6_000)
+    bucket = TokenBucket(6_000)
     assert bucket.wait_s(0.0, 50_000) == 0.0
     bucket.take(0.0, 50_000)
     assert bucket.wait_s(0.0, 1) == pytest.approx(440.01)
 
 
 def test_bucket_holds_no_more_than_a_minutes_worth() -> None:
-    bucket = Bucket(60)
+    bucket = TokenBucket(60)
     bucket.take(1_000.0, 60)
     assert bucket.wait_s(1_000.0, 1) == pytest.approx(1.0)
 
 
 def test_the_configured_limit_counts_input_and_output_tokens() -> None:
-    limits = Limits(tokens_per_minute=6_000)
+    limits = RateLimits(tokens_per_minute=6_000)
     limits.take(0.0, cost(5_000, 1_000))
     assert limits.wait_s(0.0, cost(50, 50)) == pytest.approx(1.0)
 
 
 def test_the_remaining_allowance_reported_by_the_server_is_applied() -> None:
-    limits = Limits()
+    limits = RateLimits()
     limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 2_000)])
     assert limits.wait_s(0.0, cost(2_000, 0)) == 0.0
     assert limits.wait_s(0.0, cost(5_000, 0)) == pytest.approx(3.0)
 
 
 def test_calls_in_flight_still_count_when_the_server_reports_a_new_allowance() -> None:
-    limits = Limits()
+    limits = RateLimits()
     limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 10_000)])
     limits.take(0.0, cost(8_000, 0))
     limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 9_000)])
@@ -103,13 +103,13 @@ def test_calls_in_flight_still_count_when_the_server_reports_a_new_allowance() -
 
 def test_every_kind_of_limit_is_enforced() -> None:
     for kind, usage in {"requests": cost(0, 0), "output_tokens": cost(0, 600), "tokens": cost(300, 300)}.items():
-        limits = Limits()
+        limits = RateLimits()
         limits.set_remaining(0.0, [Allowance(kind, 600, 0)])
         assert limits.wait_s(0.0, usage) > 0, kind
 
 
 def test_reserved_but_unused_tokens_are_returned_to_the_limit() -> None:
-    limits = Limits(tokens_per_minute=6_000)
+    limits = RateLimits(tokens_per_minute=6_000)
     limits.take(0.0, cost(5_000, 1_000))
     limits.correct(0.0, cost(5_000, 1_000), cost(4_000, 0))
     assert limits.wait_s(0.0, cost(2_000, 0)) == 0.0
@@ -117,9 +117,9 @@ def test_reserved_but_unused_tokens_are_returned_to_the_limit() -> None:
 
 
 def test_closed_limits_block_all_calls_until_the_pause_ends() -> None:
-    limits = Limits()
-    limits.close(10.0, 5.0)
-    limits.close(10.0, 2.0)
+    limits = RateLimits()
+    limits.block(10.0, 5.0)
+    limits.block(10.0, 2.0)
     assert limits.wait_s(11.0, cost(1, 1)) == 4.0
     assert limits.wait_s(15.0, cost(1, 1)) == 0.0
 

@@ -86,7 +86,7 @@ async def test_a_truncated_answer_is_requested_again_with_more_output_tokens(ser
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
-    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.max_reply_tokens]
     assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
 
 

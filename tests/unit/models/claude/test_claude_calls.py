@@ -143,7 +143,7 @@ async def test_a_local_server_that_redirects_elsewhere_is_misconfigured() -> Non
 
 
 async def test_circuit_breaker_opens_after_consecutive_outages_and_stops_calls(server: MessagesServer) -> None:
-    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0, rest_s=75.0)
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0, cool_down_s=75.0)
     server.script(*["overloaded"] * 5)
     for _ in range(8):
         with pytest.raises(Retryable):

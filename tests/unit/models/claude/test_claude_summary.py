@@ -99,7 +99,7 @@ async def test_a_truncated_summary_is_requested_again_with_more_output_tokens(
 ) -> None:
     server.script("truncated")
     assert (await provider.summarise(SLICE, POLICY)).text
-    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.max_reply_tokens]
 
 
 @pytest.mark.parametrize("reply", ["User lives in Turin.", '{"memories": []}', "", '{"summary": 3}', '["a"]'])

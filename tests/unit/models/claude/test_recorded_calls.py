@@ -9,7 +9,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from agents.models.claude.calls import billed, message_of, model_reply
+from agents.models.claude.calls import model_reply, usage_of, validated_message
 from agents.models.claude.errors import translated
 from schemas.errors import Rejected
 from tests import public_data
@@ -34,7 +34,7 @@ async def replayed(
 ) -> anthropic.types.Message:
     """The recorded request sent, for a model of the server's, and the recorded response read."""
     server.script("json:" + json.dumps(call["response"]))
-    return message_of(await sent(client, call["request"]))
+    return validated_message(await sent(client, call["request"]))
 
 
 async def sent(client: anthropic.AsyncAnthropic, request: dict[str, Any]) -> anthropic.types.Message:
@@ -63,10 +63,10 @@ async def test_usage_texts_and_stop_reasons_of_recorded_responses_are_parsed_com
     for call in (each for each in recorded if each["status"] == 200):
         response = call["response"]
         message = await replayed(server, client, call)
-        read, usage = model_reply(message), billed(message)
+        read, usage = model_reply(message), usage_of(message)
         assert read.usage == usage and read.model == response["model"]
         assert read.text == "".join(block.get("text", "") for block in response["content"])
-        assert not read.broke_off and message.stop_reason == response["stop_reason"]
+        assert not read.truncated and message.stop_reason == response["stop_reason"]
         total = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
         assert total == sum(value for value in response["usage"].values() if isinstance(value, int))
 

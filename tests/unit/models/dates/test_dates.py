@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from agents.models.dates.dates import dates_in, event_time, local, with_dates
+from agents.models.dates.dates import dates_in, event_time, local, with_absolute_dates
 from tests.builders.slices import BERLIN, MONDAY
 from tests.cases.dated_sentences import NO_DATES, RESOLVED
 
@@ -59,7 +59,7 @@ def test_a_winter_is_named_by_the_year_in_which_it_begins(
 
 def test_relative_date_is_written_out_and_quoted() -> None:
     sentence = "User flies next Friday"
-    assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en") == (
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, "en"), "en") == (
         "User flies on 2026-03-06",
         " (said: next Friday)",
     )
@@ -78,12 +78,15 @@ def test_relative_date_is_written_out_and_quoted() -> None:
     ],
 )
 def test_a_resolved_date_is_no_more_precise_than_the_expression(sentence: str, written: str) -> None:
-    assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en")[0] == written
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, "en"), "en")[0] == written
 
 
 def test_absolute_date_is_written_out_without_a_quotation() -> None:
     sentence = "moved from March 3rd to 1 April"
-    assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en") == ("moved from 2026-03-03 to 2026-04-01", "")
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, "en"), "en") == (
+        "moved from 2026-03-03 to 2026-04-01",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +135,7 @@ def test_a_day_of_its_own_after_a_recurring_one_is_a_date() -> None:
     ],
 )
 def test_the_two_days_of_a_range_are_written_out(language: str, sentence: str, written: str) -> None:
-    assert with_dates(sentence, dates_in(sentence, NOW, language), language)[0] == written
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, language), language)[0] == written
 
 
 @pytest.mark.parametrize(
@@ -148,9 +151,12 @@ def test_the_two_days_of_a_range_are_written_out(language: str, sentence: str, w
     ],
 )
 def test_a_weekday_and_its_date_are_one_day(language: str, sentence: str, written: str) -> None:
-    assert with_dates(sentence, dates_in(sentence, NOW, language), language) == (written, "")
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, language), language) == (written, "")
 
 
 def test_a_preposition_is_not_written_twice() -> None:
     sentence = "ich bin im letzten Monat nach Halle gezogen"
-    assert with_dates(sentence, dates_in(sentence, NOW, "de"), "de")[0] == "ich bin im Monat 2026-02 nach Halle gezogen"
+    assert (
+        with_absolute_dates(sentence, dates_in(sentence, NOW, "de"), "de")[0]
+        == "ich bin im Monat 2026-02 nach Halle gezogen"
+    )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from agents.models.offline.findings import findings_in, read
+from agents.models.offline.findings import findings_in, parse
 from agents.models.offline.provider import OfflineProvider
 from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
 from schemas.extraction.sentences import Sentence, SentenceScores
@@ -14,8 +14,10 @@ from tests.fakes.sentence_classifier import LIMIT, OTHER, STATEMENT, UNREAL, WIS
 
 def test_rules_detect_fiction_among_sentences_without_classifier_scores() -> None:
     text = "Thanks for that. Write a poem about a pirate. I live on a ship in Hove."
-    assert list(findings_in(read(said(text)), scores=(OTHER, None, None))) == []
-    assert list(findings_in(read(said("Thanks for that. Hm, well. I live in Hove.")), scores=(OTHER, None, None))) != []
+    assert list(findings_in(parse(said(text)), scores=(OTHER, None, None))) == []
+    assert (
+        list(findings_in(parse(said("Thanks for that. Hm, well. I live in Hove.")), scores=(OTHER, None, None))) != []
+    )
 
 
 async def test_a_sentence_that_ends_with_a_number_is_split_from_the_next_sentence() -> None:
@@ -75,7 +77,7 @@ async def test_a_repeated_sentence_is_judged_separately_at_each_position() -> No
 
 def tags(text: str, scores: SentenceScores, thresholds: Thresholds) -> list[str]:
     return [
-        tag for _, each in findings_in(read(said(text)), scores=(scores,), thresholds=thresholds) for tag in each.tags
+        tag for _, each in findings_in(parse(said(text)), scores=(scores,), thresholds=thresholds) for tag in each.tags
     ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.rules.lasting_instructions.instruction_classes import anywhere
+from agents.models.offline.rules.lasting_instructions.instruction_classes import any_word
 from agents.profile.classification import part_of
 from tests.builders.memories import a_memory
 from tests.builders.slices import knowing, slice_of
@@ -80,8 +80,8 @@ async def test_a_word_that_is_a_conjunction_in_another_language_does_not_split_a
 
 
 def test_a_wildcard_word_pattern_matches_at_most_30_preceding_letters() -> None:
-    assert anywhere("*phobi*").search("claustrophobia") is not None
-    assert anywhere("*phobi*").search(f"{'x' * 40}phobia") is None
+    assert any_word("*phobi*").search("claustrophobia") is not None
+    assert any_word("*phobi*").search(f"{'x' * 40}phobia") is None
 
 
 @pytest.mark.parametrize("said", ["SELECT * FROM allergies WHERE patient_id = 3;", "DELETE FROM vegans WHERE id = 3;"])

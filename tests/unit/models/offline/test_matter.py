@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from agents.extraction.records import candidate_batches
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer
 from schemas.conversations.messages import ToolCall
@@ -110,7 +110,7 @@ def draft(**changed: object) -> dict[str, object]:
 def test_attributed_drafts_about_a_person_or_with_injected_instructions_are_rejected(
     messages: tuple[SliceMessage | str, ...], broken: dict[str, object], reason: str
 ) -> None:
-    assert check([broken], slice_of(*messages), knowing(policy=ATTRIBUTED)).rejected == {reason: 1}
+    assert check_drafts([broken], slice_of(*messages), knowing(policy=ATTRIBUTED)).rejected == {reason: 1}
 
 
 async def test_the_rules_ignore_tool_text_with_injected_instructions() -> None:
@@ -120,7 +120,7 @@ async def test_the_rules_ignore_tool_text_with_injected_instructions() -> None:
 
 @pytest.mark.parametrize("text", ["User authentication lives in auth.py.", "The users table has 3 columns."])
 def test_text_about_users_in_software_is_not_treated_as_about_a_person(text: str) -> None:
-    checked = check([draft(text=text)], slice_of("Hm.", assistant(text)), knowing(policy=ATTRIBUTED))
+    checked = check_drafts([draft(text=text)], slice_of("Hm.", assistant(text)), knowing(policy=ATTRIBUTED))
     assert [each.text for each in checked.proposals] == [text]
 
 
@@ -129,10 +129,10 @@ def test_attributed_drafts_have_capped_confidence_and_do_not_supersede_users_mem
     of_user = known("The order number is 12.", memory_id="of_user")
     by_assistant = structs.replace(known("The order number is 13.", memory_id="by_assistant"), sources=(source,))
     context = knowing(of_user, by_assistant, policy=ATTRIBUTED)
-    (found,) = check([draft(supersedes=[1, 2])], slice_of("Hm.", assistant("It is 4711.")), context).proposals
+    (found,) = check_drafts([draft(supersedes=[1, 2])], slice_of("Hm.", assistant("It is 4711.")), context).proposals
     assert found.confidence == 0.8
     assert (found.contradicts, found.supersedes) == ("by_assistant", ("by_assistant",))
-    (by_user,) = check([draft(messages=[1], supersedes=[1])], slice_of("It is 4711."), context).proposals
+    (by_user,) = check_drafts([draft(messages=[1], supersedes=[1])], slice_of("It is 4711."), context).proposals
     assert by_user.contradicts == "of_user" and by_user.confidence == 0.95
 
 
@@ -154,10 +154,10 @@ def test_attributed_drafts_of_a_group_go_only_to_the_namespace_shared_by_all_spe
         namespaces=("ada", "bob", "team"),
         speakers=(Speaker(user_id="ada", namespaces=("ada",)), Speaker(user_id="bob", namespaces=("bob",))),
     )
-    (found,) = check([draft()], request, knowing(policy=ATTRIBUTED)).proposals
+    (found,) = check_drafts([draft()], request, knowing(policy=ATTRIBUTED)).proposals
     assert found.namespaces == ("team",)
     alone = structs.replace(request, namespaces=("ada", "bob"))
-    assert check([draft()], alone, knowing(policy=ATTRIBUTED)).rejected == {"speakers": 1}
+    assert check_drafts([draft()], alone, knowing(policy=ATTRIBUTED)).rejected == {"speakers": 1}
 
 
 async def test_an_experience_memory_contains_the_task_the_steps_and_the_outcome() -> None:

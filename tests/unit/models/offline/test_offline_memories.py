@@ -6,10 +6,10 @@ from msgspec.structs import replace
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.offline.provider import MAX_COMPARED, OfflineProvider
 from agents.models.offline.rules.engine.languages import is_another_language
-from agents.models.offline.rules.importance.compaction import decide
-from agents.models.offline.rules.importance.condensing import condensed
-from agents.models.offline.rules.importance.rating import MAX_BY_FREQUENCY, frequency, rated
-from agents.models.port import Subject
+from agents.models.offline.rules.importance.compaction import decide_by_rules
+from agents.models.offline.rules.importance.condensing import short_text_by_rules
+from agents.models.offline.rules.importance.rating import MAX_BY_FREQUENCY, frequency, rating_by_rules
+from agents.models.port import MemoryToRate
 from agents.models.prompts.compaction import Decision
 from schemas.extraction import importance
 from schemas.policies.policies import DEFAULT_POLICY
@@ -17,7 +17,7 @@ from tests.builders.slices import known
 
 
 def decision(*texts: str, most_chars: int = 200) -> Decision:
-    return decide([known(text) for text in texts], most_chars)
+    return decide_by_rules([known(text) for text in texts], most_chars)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_the_same_memories_give_the_same_decision() -> None:
 
 
 def test_rules_rate_danger_to_life_as_critical_and_trivia_below_100_points() -> None:
-    vital = rated(
-        Subject(
+    vital = rating_by_rules(
+        MemoryToRate(
             text="User is allergic to nuts; their wife died of it and they are in panic.", kind="person", references=99
         )
     )
     assert importance.band(vital.points) == "critical"
-    assert rated(Subject(text="The weather was sunny.", kind="fact")).points < 100
+    assert rating_by_rules(MemoryToRate(text="The weather was sunny.", kind="fact")).points < 100
 
 
 def test_feelings_and_close_people_raise_the_rating() -> None:
-    plain = rated(Subject(text="User met a colleague.", kind="event")).points
-    close = rated(Subject(text="User met their sister.", kind="event")).points
-    deep = rated(Subject(text="User mourns their sister.", kind="event")).points
+    plain = rating_by_rules(MemoryToRate(text="User met a colleague.", kind="event")).points
+    close = rating_by_rules(MemoryToRate(text="User met their sister.", kind="event")).points
+    deep = rating_by_rules(MemoryToRate(text="User mourns their sister.", kind="event")).points
     assert plain < close < deep
 
 
@@ -80,12 +80,12 @@ def test_frequency_points_grow_with_references_up_to_a_bound() -> None:
 
 def test_shortening_prefers_feelings_if_the_policy_enables_them() -> None:
     full = "User bought 3 lamps from Ikea for the flat. User felt lonely in it. User owns 12 chairs by Thonet."
-    assert "lonely" not in condensed(full, 50, False, estimated_tokens)
-    assert "lonely" in condensed(full, 50, True, estimated_tokens)
+    assert "lonely" not in short_text_by_rules(full, 50, False, estimated_tokens)
+    assert "lonely" in short_text_by_rules(full, 50, True, estimated_tokens)
 
 
 def test_a_sentence_that_is_too_long_is_cut_after_a_word() -> None:
-    text = condensed("User moved " + "from house to house " * 50, 100, False, estimated_tokens)
+    text = short_text_by_rules("User moved " + "from house to house " * 50, 100, False, estimated_tokens)
     assert len(text) <= 100 and text.endswith(("house…", "to…", "from…"))
 
 

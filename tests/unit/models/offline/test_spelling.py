@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models.offline.rules.engine.spelling import spelled
+from agents.models.offline.rules.engine.spelling import without_typos
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ from agents.models.offline.rules.engine.spelling import spelled
     ],
 )
 def test_a_one_letter_typo_is_corrected(said: str, meant: str) -> None:
-    assert spelled(said, "en") == meant
+    assert without_typos(said, "en") == meant
 
 
 def test_a_typo_is_corrected_with_the_vocabulary_of_the_language() -> None:
-    assert spelled("soy alergica", "es") == "soy alérgica"
-    assert spelled("ich bin alergisch", "de") == "ich bin allergisch"
-    assert spelled("une intolérence", "fr") == "une intolérance"
+    assert without_typos("soy alergica", "es") == "soy alérgica"
+    assert without_typos("ich bin alergisch", "de") == "ich bin allergisch"
+    assert without_typos("une intolérence", "fr") == "une intolérance"
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_a_typo_is_corrected_with_the_vocabulary_of_the_language() -> None:
     ],
 )
 def test_a_word_that_resembles_a_word_of_another_language_is_unchanged(said: str, code: str) -> None:
-    assert spelled(said, code) == said
+    assert without_typos(said, code) == said
 
 
 @pytest.mark.parametrize(
     "said", ["Celtic music", "vegetarians", "many allergies", "végétalien", "peanut", "allergische", "medications"]
 )
 def test_other_words_and_inflected_forms_are_unchanged(said: str) -> None:
-    assert all(spelled(said, code) == said for code in ("en", "de", "fr", "es"))
+    assert all(without_typos(said, code) == said for code in ("en", "de", "fr", "es"))

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.rules.lasting_instructions.classifier import MEMORY, Scores, model, scores
+from agents.models.offline.rules.lasting_instructions.classifier import MEMORY_LABELS, Scores, model, scores
 from agents.profile.classification import part_of
 from tests.benchmarks.standing.sentences import files, sentences
 from tests.benchmarks.standing.train import hash_of
@@ -101,5 +101,5 @@ def test_the_profile_recognises_a_limit_with_the_trained_classifier(text: str, p
 
 
 def test_a_text_without_known_words_is_scored_as_neither_limit_nor_wish() -> None:
-    assert scores("", "en", MEMORY).either < 0.5
+    assert scores("", "en", MEMORY_LABELS).either < 0.5
     assert Scores(0.25, 0.5).either == 0.75

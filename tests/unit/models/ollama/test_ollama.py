@@ -7,7 +7,7 @@ from msgspec import structs
 
 from agents.models.ollama.calls import OllamaCalls
 from agents.models.ollama.provider import OllamaProvider
-from agents.models.port import Call
+from agents.models.port import MeasuredCall
 from agents.models.prompts.extraction import STABLE, answer_schema
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS, REPAIR, REPAIR_SUMMARY
 from schemas.conversations.window_settings import WindowSettings
@@ -99,7 +99,7 @@ async def test_a_call_without_a_prompt_token_count_is_not_recorded(server: Ollam
     assert (await provider.extract(SLICE, knowing())).calls == ()
     (call,) = (await provider.extract(SLICE, knowing())).calls
     await provider.close()
-    assert isinstance(call, Call)
+    assert isinstance(call, MeasuredCall)
 
 
 async def test_a_truncated_answer_is_requested_again_with_more_output_tokens_in_the_same_window(
@@ -109,7 +109,7 @@ async def test_a_truncated_answer_is_requested_again_with_more_output_tokens_in_
     answer = await provider.extract(SLICE, knowing())
     assert len(answer.proposals) == 2
     first, second = (body["options"] for body in server.seen)
-    assert (first["num_predict"], second["num_predict"]) == (MIN_ANSWER_TOKENS, OllamaCalls.larger_max_tokens)
+    assert (first["num_predict"], second["num_predict"]) == (MIN_ANSWER_TOKENS, OllamaCalls.max_reply_tokens)
     assert first["num_ctx"] == second["num_ctx"]
     assert answer.usage.cache_read_tokens > 0
 

@@ -26,7 +26,7 @@ async def test_provider_is_available_when_its_model_was_pulled(
 @pytest.mark.parametrize("path", ["/elsewhere", "/api/version?"])
 async def test_a_server_that_is_not_ollama_is_unavailable(server: OllamaServer, path: str) -> None:
     provider = OllamaProvider(MODEL, server.url + path)
-    assert "is no Ollama server" in str(await provider.unavailable_reason())
+    assert "is not an Ollama server" in str(await provider.unavailable_reason())
     await provider.close()
 
 

@@ -21,7 +21,7 @@ async def test_the_context_window_is_large_enough_for_the_slice_and_its_answer(
     (body,) = server.seen
     window = body["options"]["num_ctx"]
     prompt = sum(len(message["content"]) for message in body["messages"])
-    assert window > prompt / 4 + OllamaCalls.larger_max_tokens and window % CONTEXT_STEP == 0
+    assert window > prompt / 4 + OllamaCalls.max_reply_tokens and window % CONTEXT_STEP == 0
     assert (body["truncate"], body["shift"]) == (False, False)
 
 

@@ -19,7 +19,7 @@ class SayingCalls(FakeCalls):
         self.text = text
 
     async def call(self, question: Question, turns: object, max_tokens: int) -> ModelReply:
-        return ModelReply(text=self.text, broke_off=False, model="fake-1", usage=Usage())
+        return ModelReply(text=self.text, truncated=False, model="fake-1", usage=Usage())
 
 
 async def test_an_answer_names_only_known_memories_that_the_prompt_shows() -> None:

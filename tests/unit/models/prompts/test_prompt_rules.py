@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check_drafts
 from agents.models.offline.provider import OfflineProvider
 from agents.models.prompts.extraction import STABLE, data_part, policy_part
 from schemas.extraction.requests import SliceMessage
@@ -136,14 +136,14 @@ async def test_each_prompt_rule_is_in_the_prompt_and_enforced_by_offline_rules_a
     answer = await OfflineProvider().extract(request, knowing())
     assert tuple(proposal.text for proposal in answer.proposals) == case.kept
     for broken, reason in case.held:
-        assert check([broken], request, knowing()).rejected == {reason: 1}
+        assert check_drafts([broken], request, knowing()).rejected == {reason: 1}
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.held], ids=lambda case: case.rule)
 def test_drafts_that_break_a_prompt_rule_do_not_affect_valid_drafts(case: Case) -> None:
     request = slice_of(*case.messages)
     sound = draft(text="User is sound.", messages=[1])
-    checked = check([*(broken for broken, _ in case.held), sound], request, knowing())
+    checked = check_drafts([*(broken for broken, _ in case.held), sound], request, knowing())
     assert [proposal.text for proposal in checked.proposals] == ["User is sound."]
 
 
@@ -174,7 +174,7 @@ def said_in(value: Any) -> list[str]:
 def test_recorded_model_answers_pass_the_checks_within_the_length_limits() -> None:
     texts = recorded()
     policy = Policy(name="p", full_text=True)
-    checked = check([draft(text=text) for text in texts], slice_of("Hm."), knowing(policy=policy))
+    checked = check_drafts([draft(text=text) for text in texts], slice_of("Hm."), knowing(policy=policy))
     assert len(texts) > 200 and checked.rejected == {"instruction": 1}  # a "System Note" to whoever reads it
     assert len(checked.proposals) >= 0.95 * len(set(texts))
     assert all(len(proposal.text) <= policy.max_text_chars for proposal in checked.proposals)

@@ -28,10 +28,10 @@ WIPE = re.compile(
 
 
 def instructs(text: str) -> bool:
-    """Whether any part of a user's message gives a model instructions about its rules or its memory, except wishes to forget."""
+    """Whether any part of a user's message instructs a model about its rules or its memory. Wishes to forget are allowed."""
     return INSTRUCTION.search(text) is not None
 
 
 def is_injection(text: str) -> bool:
-    """Whether any part of a text does so, wishes to forget included. The whole text is then not trusted."""
+    """Whether any part of a text instructs a model, wishes to forget included. The whole text is then not trusted."""
     return instructs(text) or WIPE.search(text) is not None

@@ -69,7 +69,7 @@ def language_of(text: str, hint: str | None = None) -> str | None:
         leading = [code for code in leading or SPELLING if code in SPELLING and SPELLING[code].search(text)] or leading
     if hinted and (not leading or hinted in leading):
         return hinted if hinted in SUPPORTED else None
-    return unambiguous(leading)
+    return only_supported(leading)
 
 
 def best_languages(words: list[str]) -> tuple[list[str], int]:
@@ -92,8 +92,9 @@ def is_another_language(text: str, source: str) -> bool:
     return known >= MIN_KNOWN_WORDS and known_there >= MIN_KNOWN_WORDS and not set(mine) & set(theirs)
 
 
-def unambiguous(leading: list[str]) -> str | None:
-    """The first of the languages that fit equally well; None if one of them, English aside, has no rules."""
+def only_supported(leading: list[str]) -> str | None:
+    """The first of the languages that fit equally well, English if none does; None if one of the languages has no rules, unless
+    the first is English."""
     if not leading or leading[0] == "en":
         return "en"
     return leading[0] if SUPPORTED.issuperset(leading) else None

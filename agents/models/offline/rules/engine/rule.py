@@ -1,4 +1,4 @@
-"""The types of rules and languages. The tables are beside this file; `rule_engine` applies them."""
+"""The types of rules and languages. `tables` has the rules; `rule_engine` applies them."""
 
 import re
 from collections.abc import Callable
@@ -39,9 +39,9 @@ class LanguageRules(Struct, frozen=True, kw_only=True, eq=False):
     """A language: how to split sentences, which words express doubt, and its rules.
 
     `changes` are tried on whole sentences, then `rules` on clauses; the first match wins. `fronted` finds an adverbial
-    before the subject, which is moved to the end (or after the verb, if that came first too). `casual` objects ("I love it")
-    are ignored. `reword` converts a text to the third person; where the speaker is its subject it then begins with the
-    `pronoun`, for which a memory has the `subject`. `doubt` is the remark for statements with "probably" and the like.
+    before the subject, which is moved to the end (or after the verb, if the verb also precedes the subject). `casual` objects
+    ("I love it") are ignored. `reword` converts a text to the third person. A reworded text whose subject is the speaker begins
+    with the `pronoun`; in a memory the `subject` replaces it. `doubt` is the remark for statements with words such as "probably".
     `third` converts the verb in a rule's group `verb` to the third person. `feelings` are tried last, if the policy wants
     them.
     """

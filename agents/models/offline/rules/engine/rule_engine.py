@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from msgspec import Struct, structs
 
-from agents.models.dates.dates import Dated, a_week_earlier, dates_in, event_time, with_dates
+from agents.models.dates.dates import FoundDate, a_week_earlier, dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.engine.rule import LanguageRules, Rule
 from agents.models.offline.rules.engine.sentences import is_question
-from agents.models.offline.rules.engine.spelling import spelled
+from agents.models.offline.rules.engine.spelling import without_typos
 
-HEDGED = 0.45
+HEDGED_CONFIDENCE = 0.45
 # Kinds that are kept if their speaker is not certain: a plan, but not "I think I slept well".
 HEDGED_KINDS = frozenset({"plan", "decision", "preference"})
 CLOSING = " \t.!…,;:)(–—-"
@@ -39,7 +39,7 @@ LAST_WORDS = {
 }
 EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]|(?<=\s)[:;]-?[)(DPp](?=\s|$)")
 LEADING = re.compile(r"^[\s,;:.!…–—-]+")
-SHORTEST_WORDS = 2
+MIN_WORDS = 2
 LOWERED = frozenset({"wish", "choice", "finding", "no"})
 
 
@@ -58,12 +58,13 @@ class Finding(Struct, frozen=True, kw_only=True):
     new: str | None = None
 
 
-def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
+def findings_by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
+    """The change that a sentence states, otherwise the findings of its clauses. `said_at` is in the speaker's time zone."""
     ends_as_question = is_question(sentence)
-    plain = plainly(language, sentence)
-    whole = opened(language, plain)
+    plain = normalised(language, sentence)
+    whole = core_of(language, plain)
     if not ends_as_question and not language.question.match(whole):
-        found = first(language, language.changes, whole, said_at)
+        found = first_finding(language, language.changes, whole, said_at)
         if found is not None:
             yield with_doubt(language, found) if language.doubtful.search(sentence) else found
             return
@@ -72,7 +73,7 @@ def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings
     rules = (*language.rules, *language.feelings) if feelings else language.rules
     clauses = with_adverbial(language, language.clause_break.split(plain))
     for clause in clauses[:-1] if ends_as_question else clauses:
-        found = first(language, rules, opened(language, clause), said_at)
+        found = first_finding(language, rules, core_of(language, clause), said_at)
         if found is None or not language.doubtful.search(clause):
             yield from [found] if found else []
         elif found.kind in HEDGED_KINDS:
@@ -80,22 +81,22 @@ def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings
 
 
 def with_adverbial(language: LanguageRules, clauses: list[str]) -> list[str]:
-    """The clauses, with an adverbial before the subject in its clause: "On Wednesdays, I don't work" is one."""
+    """The clauses; an adverbial before the subject is joined with its clause: "On Wednesdays, I don't work" is one clause."""
     both = ", ".join(clauses[:2])
     found = language.fronted.match(both) if clauses[1:] else None
     return [both, *clauses[2:]] if found is not None and found.group("front") == clauses[0] else clauses
 
 
 @lru_cache(maxsize=32)
-def plainly(language: LanguageRules, sentence: str) -> str:
+def normalised(language: LanguageRules, sentence: str) -> str:
     """The sentence without contractions, emoticons and typos. Cached, as each kind of rule reads it."""
-    return spelled(language.normalise(EMOJI.sub("", sentence)), language.code)
+    return without_typos(language.normalise(EMOJI.sub("", sentence)), language.code)
 
 
 def with_doubt(language: LanguageRules, found: Finding) -> Finding:
     """The finding with less confidence, as its speaker expressed doubt."""
     return structs.replace(
-        found, text=f"{found.text[:-1]} ({language.doubt}).", confidence=min(found.confidence, HEDGED)
+        found, text=f"{found.text[:-1]} ({language.doubt}).", confidence=min(found.confidence, HEDGED_CONFIDENCE)
     )
 
 
@@ -106,13 +107,13 @@ def in_third_person(language: LanguageRules, sentence: str) -> str:
     return f"{language.subject}{reworded.removeprefix(language.pronoun)}" if is_subject else reworded
 
 
-def opened(language: LanguageRules, text: str) -> str:
+def core_of(language: LanguageRules, text: str) -> str:
     """The text without greetings, fillers and closing punctuation. An adverbial before the subject of a single clause moves to
     the end."""
-    text = closed(LEADING.sub("", text), language.code)
+    text = without_ending(LEADING.sub("", text), language.code)
     while shorter := language.lead_in.match(text):
         text = LEADING.sub("", text[shorter.end() :])
-    text = closed(text, language.code)
+    text = without_ending(text, language.code)
     text = text[:1].upper() + text[1:]
     fronted = language.fronted.match(text)
     if fronted is None or language.clause_break.search(fronted["rest"]):
@@ -123,16 +124,16 @@ def opened(language: LanguageRules, text: str) -> str:
     return f"{fronted['rest']} {front}"
 
 
-def closed(text: str, code: str) -> str:
+def without_ending(text: str, code: str) -> str:
     """The text without closing punctuation and polite last words."""
     text = text.rstrip(CLOSING)
     lowered = text.lower()
     last = next((word for word in LAST_WORDS[code] if lowered.endswith((f" {word}", f",{word}"))), None)
-    return closed(text[: -len(last)], code) if last else text
+    return without_ending(text[: -len(last)], code) if last else text
 
 
-def first(language: LanguageRules, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
-    if len(clause.split()) < SHORTEST_WORDS or language.unreal.search(clause) or language.question.match(clause):
+def first_finding(language: LanguageRules, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
+    if len(clause.split()) < MIN_WORDS or language.unreal.search(clause) or language.question.match(clause):
         return None
     for rule in rules:
         match = rule.pattern.match(clause)
@@ -149,13 +150,15 @@ def finding_of(language: LanguageRules, rule: Rule, match: re.Match[str], said_a
     clause, groups = match.string, match.groupdict()
     if groups.get("object") is not None and (not groups["object"].strip() or language.casual.match(groups["object"])):
         return None
-    dated = [] if rule.timeless else [resolved(found, rule) for found in dates_in(clause, said_at, language.code)]
+    dated = (
+        [] if rule.timeless else [as_past_if_event(found, rule) for found in dates_in(clause, said_at, language.code)]
+    )
     dated = [found for found in dated if not found.bare or means_one_day(rule)]
     holds = Validity() if rule.timeless else validity(clause, said_at, language.code)
     to_come = any(each is not None and each > said_at for each in (holds.valid_from, holds.valid_until))
     if rule.dated and not (to_come or any(found.day > said_at.date() for found in dated)):
         return None
-    text, remark = worded(language, rule, match, dated)
+    text, remark = text_and_remark(language, rule, match, dated)
     topic = next((each for each in rule.topics if each.about.search(clause)), rule)
     day = dated[-1].day if dated else None
     return Finding(
@@ -178,23 +181,29 @@ def means_one_day(rule: Rule) -> bool:
     return rule.kind in ("plan", "decision") or not {"change", "event"}.isdisjoint(rule.tags)
 
 
-def resolved(found: Dated, rule: Rule) -> Dated:
+def as_past_if_event(found: FoundDate, rule: Rule) -> FoundDate:
     return a_week_earlier(found) if found.bare and "event" in rule.tags else found
 
 
-def worded(language: LanguageRules, rule: Rule, match: re.Match[str], dated: list[Dated]) -> tuple[str, str]:
+def text_and_remark(
+    language: LanguageRules, rule: Rule, match: re.Match[str], dated: list[FoundDate]
+) -> tuple[str, str]:
     clause = match.string
-    replaced, remark = with_dates(clause, dated, language.code)
+    replaced, remark = with_absolute_dates(clause, dated, language.code)
     if rule.text is None:
         return language.reword(replaced), remark
     again = rule.pattern.match(replaced) or match
     turned: dict[str, Callable[[str], str]] = {"verb": language.third, "said": str}  # a quotation stays unchanged
     reworded = {name: turned.get(name, language.reword) for name in again.groupdict()}
-    groups = {name: inner(name, reworded[name](value).rstrip()) for name, value in again.groupdict().items() if value}
+    groups = {
+        name: inside_sentence(name, reworded[name](value).rstrip())
+        for name, value in again.groupdict().items()
+        if value
+    }
     filled = rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups)
     return " ".join(filled.split()).rstrip("."), remark
 
 
-def inner(name: str, value: str) -> str:
+def inside_sentence(name: str, value: str) -> str:
     """The words of a group for use inside a sentence. Names and German nouns keep their capital."""
     return value[:1].lower() + value[1:] if name in LOWERED else value

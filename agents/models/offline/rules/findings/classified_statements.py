@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
+from agents.models.dates.dates import FoundDate, dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.engine.rule import LanguageRules
-from agents.models.offline.rules.engine.rule_engine import Finding, in_third_person, opened, plainly
+from agents.models.offline.rules.engine.rule_engine import Finding, core_of, in_third_person, normalised
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.statement_patterns import BY_LANGUAGE
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal
@@ -18,7 +18,7 @@ from schemas.extraction.sentences import SentenceScores
 
 
 class Thresholds(NamedTuple):
-    """Probabilities from which on a sentence is a lasting statement; `without_speaker` if it does not name the speaker. With
+    """The minimum probability of a lasting statement, and of one that does not name the speaker (`without_speaker`). With
     `worded_limits` a limit or a wish must also have a word of its class."""
 
     statement: float
@@ -30,9 +30,9 @@ ONE_SPEAKER: Final = Thresholds(statement=0.6, without_speaker=0.8)
 # People who talk with each other say much that is over in an hour ("no pork for the grill tonight", "be there at 8"), and wish
 # things from each other.
 SEVERAL_SPEAKERS: Final = Thresholds(statement=0.9, without_speaker=0.95, worded_limits=True)
-# Probabilities from which on a sentence is made up, or states nothing lasting.
+# The minimum probabilities of sentences that are made up, and of those that state nothing lasting.
 MADE_UP: Final = 0.12
-IDLE: Final = 0.95
+NOTHING_LASTING: Final = 0.95
 MIN_WORDS: Final = 3
 FURTHER_SUBJECTS: Final = ("User's ", "The team's ", "The family's ")  # of English sentences in the third person
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
@@ -48,19 +48,19 @@ def is_made_up(scores: SentenceScores) -> bool:
     return scores.unreal >= max(MADE_UP, scores.limit)
 
 
-def is_idle(scores: SentenceScores) -> bool:
+def states_nothing_lasting(scores: SentenceScores) -> bool:
     """Whether the sentence states nothing lasting: a question, chatter, or a state of the moment."""
-    return scores.other >= IDLE
+    return scores.other >= NOTHING_LASTING
 
 
-def lasting(scores: SentenceScores) -> float:
+def lasting_probability(scores: SentenceScores) -> float:
     """The probability that the sentence states something lasting; a limit does."""
     return scores.statement + scores.limit
 
 
 def needs_no_speaker(scores: SentenceScores, thresholds: Thresholds) -> bool:
     """Whether the sentence is kept as a statement even if it does not name its speaker."""
-    return lasting(scores) >= thresholds.without_speaker
+    return lasting_probability(scores) >= thresholds.without_speaker
 
 
 def with_statement(
@@ -72,13 +72,13 @@ def with_statement(
     found: list[Finding],
     thresholds: Thresholds,
 ) -> list[Finding]:
-    """The findings, with the whole sentence if the classifier takes it for a statement and the rules read little of it. Not for
-    other people's words, and without `feelings` not for those about feelings."""
-    if lasting(scores) < thresholds.statement or len(found) > 1 or is_question(sentence):
+    """The findings, or the whole sentence as one finding if the classifier takes it for a statement and the rules read little of
+    it. Other people's words are never kept whole, and words about feelings only with `feelings`."""
+    if lasting_probability(scores) < thresholds.statement or len(found) > 1 or is_question(sentence):
         return found
     if not may_be_kept(language, sentence, feelings):
         return found
-    whole = stated(language, sentence, said_at, is_certain=needs_no_speaker(scores, thresholds))
+    whole = statement_finding(language, sentence, said_at, is_certain=needs_no_speaker(scores, thresholds))
     if whole is None:
         return found
     if not found:
@@ -88,8 +88,8 @@ def with_statement(
 
 
 def is_covered(language: LanguageRules, whole: str, part: str) -> bool:
-    """Whether the rules read most of the sentence. Of a quotation only the number of words counts, as the verb of the part has
-    another person: "El usuario vive en Soria" for "Vivo en Soria"."""
+    """Whether the rules read most of the sentence. If `whole` is a quotation, only the numbers of words are compared, as the
+    rules convert the verb: "El usuario vive en Soria" for "Vivo en Soria"."""
     quoted = wording(language.code).quotation.match(whole)
     if quoted is None:
         return coverage(whole, part) >= COVERED
@@ -97,16 +97,16 @@ def is_covered(language: LanguageRules, whole: str, part: str) -> bool:
     return len(read) >= COVERED * len(said)
 
 
-def stated(
+def statement_finding(
     language: LanguageRules, sentence: str, said_at: datetime, *, is_certain: bool, about: str = ""
 ) -> Finding | None:
     """The sentence as a memory: in the third person if the speaker is its subject, otherwise quoted, with the previous sentence
     `about` as a remark. None if it neither names the speaker nor `is_certain`, or if it needs context and has no `about`."""
     patterns = BY_LANGUAGE[language.code]
-    said = opened(language, plainly(language, sentence))
+    said = core_of(language, normalised(language, sentence))
     if language.unreal.search(said) or (not about and needs_context(language, said)):
         return None
-    replaced, remark = dated(language, said, said_at)
+    replaced, remark = with_dates_resolved(language, said, said_at)
     text = in_third_person(language, replaced)
     if not text.startswith((f"{language.subject} ", *FURTHER_SUBJECTS)):
         if not is_certain and patterns.speaker.search(said) is None:
@@ -115,7 +115,7 @@ def stated(
     if about:
         remark += wording(language.code).remark(about)
     holds = validity(said, said_at, language.code)
-    day = next((each.day for each in reversed(days(language, said, said_at))), None)
+    day = next((each.day for each in reversed(named_days(language, said, said_at))), None)
     is_plan = patterns.planning.search(said) and (day is None or day >= said_at.date())
     return Finding(
         kind="plan" if is_plan else "preference" if patterns.liking.search(said) else "fact",
@@ -143,22 +143,26 @@ def statement_in_context(
     thresholds: Thresholds,
     before: str,
 ) -> Finding | None:
-    """A statement that begins with a pronoun, with the sentence `before` it as a remark, which names its subject."""
-    if not before or BY_LANGUAGE[language.code].pronoun.match(opened(language, plainly(language, sentence))) is None:
+    """The finding of a statement that begins with a pronoun. Its remark quotes the previous sentence `before`, which names its
+    subject. None for other sentences."""
+    if (
+        not before
+        or BY_LANGUAGE[language.code].pronoun.match(core_of(language, normalised(language, sentence))) is None
+    ):
         return None
     if is_made_up(scores) or not needs_no_speaker(scores, thresholds) or is_question(sentence) or is_unreal(sentence):
         return None
     if not may_be_kept(language, sentence, feelings):
         return None
-    about, _ = dated(language, before, said_at)
-    return stated(language, sentence, said_at, is_certain=True, about=about)
+    about, _ = with_dates_resolved(language, before, said_at)
+    return statement_finding(language, sentence, said_at, is_certain=True, about=about)
 
 
 def as_context(language: LanguageRules, sentence: str, feelings: bool, scores: SentenceScores) -> str:
     """The sentence, if it may be kept as context of the next one; otherwise empty."""
     if len(sentence.split()) < MIN_WORDS or len(sentence) > MAX_CONTEXT_CHARS:
         return ""
-    if is_idle(scores) or is_made_up(scores) or is_unreal(sentence) or language.unreal.search(sentence):
+    if states_nothing_lasting(scores) or is_made_up(scores) or is_unreal(sentence) or language.unreal.search(sentence):
         return ""
     return sentence if may_be_kept(language, sentence, feelings) else ""
 
@@ -168,7 +172,7 @@ def may_be_kept(language: LanguageRules, sentence: str, feelings: bool) -> bool:
     return not is_hearsay(sentence) and (feelings or BY_LANGUAGE[language.code].feeling.search(sentence) is None)
 
 
-def continued(
+def joined_with_next(
     language: LanguageRules,
     before: Finding,
     sentence: str,
@@ -176,28 +180,28 @@ def continued(
     said_at: datetime,
     thresholds: Thresholds,
 ) -> Finding | None:
-    """The finding of the sentence before, with a statement whose subject it names ("User got a cat. She is called Pepper.");
-    None for other sentences, and for one that holds for a time of its own."""
+    """The finding `before` of the previous sentence, extended by the next one ("User got a cat. She is called Pepper."). None if
+    the previous sentence does not name the subject of the next one, or if the next one is valid for another time."""
     if (
         scores.statement < thresholds.statement
         or not BY_LANGUAGE[language.code].refers_back(sentence)
         or is_question(sentence)
     ):
         return None
-    said = opened(language, plainly(language, sentence))
+    said = core_of(language, normalised(language, sentence))
     if language.unreal.search(said) or validity(said, said_at, language.code) != Validity():
         return None
-    said, remark = dated(language, said, said_at)
+    said, remark = with_dates_resolved(language, said, said_at)
     text = f"{before.text} {language.reword(said)}{remark}."
     return structs.replace(before, text=text) if len(text) <= MAX_JOINED_CHARS else None
 
 
-def dated(language: LanguageRules, said: str, said_at: datetime) -> tuple[str, str]:
+def with_dates_resolved(language: LanguageRules, said: str, said_at: datetime) -> tuple[str, str]:
     """The text with absolute dates, and the remark that quotes the relative ones."""
-    return with_dates(said, days(language, said, said_at), language.code)
+    return with_absolute_dates(said, named_days(language, said, said_at), language.code)
 
 
-def days(language: LanguageRules, said: str, said_at: datetime) -> list[Dated]:
+def named_days(language: LanguageRules, said: str, said_at: datetime) -> list[FoundDate]:
     return [each for each in dates_in(said, said_at, language.code) if not each.bare]
 
 

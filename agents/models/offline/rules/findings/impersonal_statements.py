@@ -1,7 +1,7 @@
-"""Statements of assistants and tools about orders, documents, projects, systems and results; never about people.
+"""Finds the statements of assistants and tools about orders, documents, projects, systems and results; never about people.
 
-A sentence counts if it begins with such a thing and a verb, and has a detail (a number, a name, a path) or a conclusion.
-General knowledge, advice and remarks to somebody lack these, or have the words of `NOT_STATED`.
+A statement begins with such a thing and a verb, and has a detail (a number, a name, a path) or a conclusion. General knowledge,
+advice and remarks to somebody have neither, or have the words of `NOT_STATED`.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.models.dates.dates import dates_in, event_time, with_dates
+from agents.models.dates.dates import dates_in, event_time, with_absolute_dates
 from agents.models.offline.rules.engine.rule import anywhere, starting
 from agents.models.offline.rules.engine.rule_engine import Finding
 
@@ -161,7 +161,7 @@ def impersonal_findings(sentence: str, said_at: datetime) -> Iterator[tuple[str,
     often too short for detection. Nothing for questions, advice and remarks to somebody."""
     code = next((each for each in WORDS if opening(each, sentence) is not None), None)
     if code is not None:
-        yield from ((code, finding) for finding in stated_in(code, sentence, said_at))
+        yield from ((code, finding) for finding in statements_in(code, sentence, said_at))
 
 
 def opening(language: str, sentence: str) -> re.Match[str] | None:
@@ -171,19 +171,19 @@ def opening(language: str, sentence: str) -> re.Match[str] | None:
     return OF_DOCUMENT[language].match(sentence) if NUMBERED.search(sentence) else None
 
 
-def stated_in(language: str, sentence: str, said_at: datetime) -> Iterator[Finding]:
+def statements_in(language: str, sentence: str, said_at: datetime) -> Iterator[Finding]:
     words = WORDS[language]
     found = opening(language, sentence)
     if found is None or len(sentence) > MAX_CHARS or sentence.rstrip().endswith(("?", ":")):
         return
-    statement = impersonal(sentence, found, words).rstrip(" .!")
+    statement = without_owner(sentence, found, words).rstrip(" .!")
     own = statement[len(found["by"] or "") :]
     dated = dates_in(statement, said_at, language)
     concludes = CONCLUDES.search(own) is not None
     detailed = (NUMBERED if language == "de" else DETAIL).search(own.partition(" ")[2])
     if NOT_STATED[language].search(own) or not (concludes or dated or detailed):
         return
-    text, remark = with_dates(statement, dated, language)
+    text, remark = with_absolute_dates(statement, dated, language)
     yield Finding(
         kind="insight" if concludes else "fact",
         text=f"{text}{remark}.",
@@ -194,8 +194,8 @@ def stated_in(language: str, sentence: str, said_at: datetime) -> Iterator[Findi
     )
 
 
-def impersonal(said: str, found: re.Match[str], words: ImpersonalWords) -> str:
-    """ "The order" instead of "Your order": the assistant does not know the owner."""
+def without_owner(said: str, found: re.Match[str], words: ImpersonalWords) -> str:
+    """The sentence without the owner of its thing: "The order" for "Your order", as the assistant may not know the owner."""
     first = (found["article"] or "").strip()
     instead = words.yours.get(first.lower())
     if instead is None:

@@ -11,12 +11,12 @@ from schemas.memories.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
 REMARK = re.compile(r"\((?:said|gesagt|dit|dicho): [^()]*\)")
-EMPTY_WORDS = (
+STOP_WORD_LIST = (
     "user users user's s team the a an is are am of to in on at for and with they their them it that this "
     "has have had was been be will now also very really assistant wants want does do der die das nutzer "
     "ist hat ein eine im zu und l utilisateur le la les un une est el usuario los es en de du des d"
 )
-EMPTY = frozenset(EMPTY_WORDS.split())
+STOP_WORDS = frozenset(STOP_WORD_LIST.split())
 NEGATIVE = re.compile(
     r"\b(?:not|no longer|never|cannot|dislikes?|hates?|detests?|stopped|quit|gave up|without"
     r"|any ?more|nicht|kein\w*|hasst|n'\w+|ne \w+ (?:pas|plus)|déteste|no|nunca|odia)\b",
@@ -33,7 +33,7 @@ OBJECT_ENDS = re.compile(
     r"\b(?:over|to|than|rather|instead|because|when|in|for|at|since|now|als|weil|que|à|a)\b|[,;(.]", re.IGNORECASE
 )
 # Attributes with one value at a time: another value contradicts the earlier one of the same person.
-SLOTS = {
+ATTRIBUTES = {
     "home": re.compile(
         r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
         r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
@@ -70,10 +70,11 @@ def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
 
 
 def is_same(text: str, other: str) -> bool:
+    """Whether two texts state the same, by their words, numbers and negations."""
     if is_negative(text) != is_negative(other) or numbers(text) != numbers(other) or choice_differs(text, other):
         return False
     mine, theirs = words(text), words(other)
-    return overlap(mine, theirs) >= ALIKE and not (slot(text) and mine != theirs)
+    return overlap(mine, theirs) >= ALIKE and not (attribute_of(text) and mine != theirs)
 
 
 def is_same_change(text: str, other: str) -> bool:
@@ -82,11 +83,12 @@ def is_same_change(text: str, other: str) -> bool:
 
 
 def is_opposed(finding: Finding, memory: Memory) -> bool:
+    """Whether the finding contradicts the memory."""
     if finding.old is not None:
         return mentions_only_old(finding, memory)
-    taken = slot(finding.text)
+    taken = attribute_of(finding.text)
     if taken is not None:
-        return taken == slot(memory.text)
+        return taken == attribute_of(memory.text)
     return (
         taste_differs(finding.text, memory.text)
         or choice_differs(finding.text, memory.text)
@@ -101,19 +103,20 @@ def mentions_only_old(finding: Finding, memory: Memory) -> bool:
     if not old or not old <= known or (new - old and new <= known):
         return False
     if "home" in finding.tags:
-        return slot(memory.text) == ("home", frozenset())
+        return attribute_of(memory.text) == ("home", frozenset())
     return not (finding.new is None and is_negative(finding.text) == is_negative(memory.text))
 
 
 def taste_differs(text: str, other: str) -> bool:
-    """Whether the same thing is liked in one and disliked in the other."""
-    mine, theirs = liked(text), liked(other)
+    """Whether one text likes the thing that the other dislikes, for the same person."""
+    mine, theirs = frozenset(preference_stems(text)), frozenset(preference_stems(other))
     same = bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_same_person(text, other)
     return same and is_negative(text) != is_negative(other)
 
 
 def choice_differs(text: str, other: str) -> bool:
-    """Whether they prefer different things of one sort: "light mode" and "dark mode", "A over B" and "B over A"."""
+    """Whether two texts state preferences for different things of one sort: "light mode" and "dark mode", "A over B" and "B over
+    A"."""
     if not (CHOOSING.search(text) and CHOOSING.search(other)) or is_negative(text) != is_negative(other):
         return False
     if not is_same_person(text, other):
@@ -126,15 +129,11 @@ def choice_differs(text: str, other: str) -> bool:
 
 
 def numbers_differ(text: str, other: str) -> bool:
-    """Whether they are the same statement with another number or date. A number in only one of them is a detail."""
+    """Whether two texts are the same statement with different numbers or dates. A number in only one of them is a detail."""
     mine, theirs = numbers(text), numbers(other)
     if not mine - theirs or not theirs - mine:
         return False
     return overlap(words(text) - mine, words(other) - theirs) >= SAME_BUT_FOR_NUMBERS
-
-
-def liked(text: str) -> frozenset[str]:
-    return frozenset(preference_stems(text))
 
 
 def preference_stems(text: str) -> list[str]:
@@ -144,12 +143,12 @@ def preference_stems(text: str) -> list[str]:
         _, _, rest = text.partition(" is ") if CHOOSING.search(text) else ("", "", "")
     else:
         rest = text[verb.end() :]
-    return [stem(word) for word in WORD.findall(OBJECT_ENDS.split(rest)[0].lower()) if word not in EMPTY]
+    return [stem(word) for word in WORD.findall(OBJECT_ENDS.split(rest)[0].lower()) if word not in STOP_WORDS]
 
 
-def slot(text: str) -> tuple[str, frozenset[str]] | None:
+def attribute_of(text: str) -> tuple[str, frozenset[str]] | None:
     """The attribute with one value at a time that the text sets, and its owner's words: empty for the user."""
-    for name, pattern in SLOTS.items():
+    for name, pattern in ATTRIBUTES.items():
         found = pattern.search(text)
         if found is not None:
             return name, words(text[: found.start()])
@@ -159,10 +158,10 @@ def slot(text: str) -> tuple[str, frozenset[str]] | None:
 def is_same_person(text: str, other: str) -> bool:
     """Whether both are preferences of the same person."""
     mine, theirs = LIKING.search(text), LIKING.search(other)
-    return not mine or not theirs or whose(text[: mine.start()]) == whose(other[: theirs.start()])
+    return not mine or not theirs or owner_words(text[: mine.start()]) == owner_words(other[: theirs.start()])
 
 
-def whose(subject: str) -> frozenset[str]:
+def owner_words(subject: str) -> frozenset[str]:
     return words(NEGATIVE.sub(" ", subject))
 
 
@@ -171,7 +170,8 @@ def is_negative(text: str) -> bool:
 
 
 def words(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in WORD.findall(REMARK.sub("", text).lower()) if word not in EMPTY)
+    """The stems of a text's words, without stop words and the remark that quotes dates."""
+    return frozenset(stem(word) for word in WORD.findall(REMARK.sub("", text).lower()) if word not in STOP_WORDS)
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -10,14 +10,14 @@ from agents.models.dates.validity import validity
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import (
     LEADING,
-    SHORTEST_WORDS,
+    MIN_WORDS,
     Finding,
-    by_rules,
-    closed,
-    first,
+    core_of,
+    findings_by_rules,
+    first_finding,
     in_third_person,
-    opened,
-    plainly,
+    normalised,
+    without_ending,
 )
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.classified_statements import (
@@ -25,8 +25,8 @@ from agents.models.offline.rules.findings.classified_statements import (
     ONE_SPEAKER,
     Thresholds,
     coverage,
-    is_idle,
     is_made_up,
+    states_nothing_lasting,
     with_statement,
 )
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal
@@ -43,10 +43,10 @@ from agents.models.offline.rules.lasting_instructions.wording import Instruction
 from schemas.extraction.sentences import SentenceScores
 
 # Probabilities by the regression over words.
-DOUBTFUL: Final = 0.35  # below it, a limit or wish of the rules is dropped
-SURE: Final = 0.7  # from it on, a limit or wish that no rule finds is kept
-CERTAIN: Final = 0.9  # the same for a wish without a word such as "always"
-# Probabilities by the classifier of sentences, from which on a limit, or a wish without such a word, is kept.
+DROPPED_BELOW: Final = 0.35  # a limit or wish of the rules with a lower probability is dropped
+KEPT_FROM: Final = 0.7  # the minimum for a limit or wish that no rule finds
+WISH_KEPT_FROM: Final = 0.9  # the minimum for such a wish without a word such as "always"
+# The minimum probabilities by the classifier of sentences, for a limit, and for a wish without a word such as "always".
 LIMIT: Final = 0.5
 WISH: Final = 0.85
 TAGS: Final[Mapping[InstructionKind, str]] = {"limit": "constraint", "wish": "directive"}
@@ -61,11 +61,11 @@ def apply_rules(
     thresholds: Thresholds = ONE_SPEAKER,
 ) -> Iterator[Finding]:
     """The findings of a sentence about its speaker; none for questions, hypotheses and small talk. A limit or standing wish
-    that no rule matches is stored in its own words, and so is a statement if the sentence was classified (`scores`)."""
+    that no rule matches is quoted; so is a statement if the sentence was classified (`scores`)."""
     if is_unreal(sentence) or (scores is not None and is_made_up(scores)):
         return
     found = list(rule_findings(language, sentence, said_at, feelings))
-    if scores is not None and is_idle(scores):
+    if scores is not None and states_nothing_lasting(scores):
         found = [each for each in found if is_limit(language, each)]
     if (scores is None or scores.limit < LIMIT) and is_temporary(language, sentence):
         yield from (each for each in found if not is_limit(language, each))
@@ -82,14 +82,14 @@ def untag_single_meal(language: LanguageRules, sentence: str, found: Finding) ->
     if "diet" not in found.tags or instructions.has_limit(found.text, language.code):
         return found
     patterns = instruction_patterns(language.code)
-    is_one_meal = found.event_time is not None and patterns.holds_once(plainly(language, sentence))
+    is_one_meal = found.event_time is not None and patterns.holds_once(normalised(language, sentence))
     return structs.replace(found, tags=tuple(tag for tag in found.tags if tag != "diet")) if is_one_meal else found
 
 
 def is_temporary(language: LanguageRules, sentence: str) -> bool:
     """Whether the limits in the sentence hold once, or are a joke. Other clauses do not count: "I cannot eat nuts, what do I
     cook tonight?"."""
-    plain, code = plainly(language, sentence), language.code
+    plain, code = normalised(language, sentence), language.code
     patterns = instruction_patterns(code)
     limits = [each for each in patterns.parts(plain) if patterns.names_limit(each)] or [plain]
     if all(is_joke(each, code) for each in limits):
@@ -112,18 +112,18 @@ def apply_classifier(
     scores: SentenceScores | None,
     thresholds: Thresholds = ONE_SPEAKER,
 ) -> list[Finding]:
-    """The findings without limits and wishes that the classifier rejects, and with one that it finds itself. The classifier
-    is the regression over words, or that of sentences if the sentence has `scores`."""
-    plain = LEADING.sub("", plainly(language, sentence))
+    """The findings without limits and wishes that a classifier rejects, and with one that only the classifier finds. It is the
+    classifier of sentences if the sentence has `scores`, otherwise the regression over words."""
+    plain = LEADING.sub("", normalised(language, sentence))
     scored = (
         instruction_classifier.scores(plain, language.code, labels(found))
         if scores is None
         else instruction_classifier.Scores(scores.limit, scores.wish)
     )
     if any(is_instruction(each) for each in found):
-        is_improbable = scored.either < DOUBTFUL and all(map(is_instruction, found))
+        is_improbable = scored.either < DROPPED_BELOW and all(map(is_instruction, found))
         return drop_improbable(language, plain, found) if is_improbable else found
-    if scored.either < (LIMIT if scores else SURE) or len(plain.split()) > instructions.LONGEST_WORDS:
+    if scored.either < (LIMIT if scores else KEPT_FROM) or len(plain.split()) > instructions.LONGEST_WORDS:
         return found
     kind: InstructionKind = "limit" if scored.limit >= scored.wish else "wish"
     if scores is not None and thresholds.worded_limits and not has_words_of(language, kind, plain):
@@ -133,7 +133,7 @@ def apply_classifier(
     if kind == "wish" and not is_lasting(language, plain, scored.wish):
         return found
     if found:
-        return tagged(found, kind)
+        return with_tag(found, kind)
     is_possible = may_be_instruction(language, kind, sentence, plain)
     return [instruction_finding(language, kind, plain, said_at)] if is_possible else found
 
@@ -160,16 +160,16 @@ def add_classified_instruction(
     is_uncertain = probability < WISH or patterns.is_about_current_task(plain)
     is_single_request = kind == "wish" and is_uncertain and not patterns.says_always(plain)
     is_reported = ":" in sentence and is_hearsay(sentence) and not patterns.is_doctors_order(sentence)
-    is_short = len(plain.split()) < SHORTEST_WORDS
+    is_short = len(plain.split()) < MIN_WORDS
     if is_asked or is_single_request or is_reported or is_short or patterns.holds_once(plain):
         return found
     classified = instruction_finding(language, kind, plain, said_at)
     if found and coverage(classified.text, " ".join(each.text for each in found)) >= COVERED:
-        return tagged(found, kind)
+        return with_tag(found, kind)
     return [classified]
 
 
-def tagged(found: Sequence[Finding], kind: InstructionKind) -> list[Finding]:
+def with_tag(found: Sequence[Finding], kind: InstructionKind) -> list[Finding]:
     return [structs.replace(each, tags=(*each.tags, TAGS[kind])) for each in found]
 
 
@@ -177,7 +177,7 @@ def is_lasting(language: LanguageRules, plain: str, probability: float) -> bool:
     """Whether a wish that no rule finds is lasting: with a word such as "always", or if the classifier is nearly certain and
     it is not about the current task ("Return only the code")."""
     patterns = instruction_patterns(language.code)
-    return patterns.says_always(plain) or (probability >= CERTAIN and not patterns.is_about_current_task(plain))
+    return patterns.says_always(plain) or (probability >= WISH_KEPT_FROM and not patterns.is_about_current_task(plain))
 
 
 def drop_improbable(language: LanguageRules, plain: str, found: list[Finding]) -> list[Finding]:
@@ -214,8 +214,8 @@ def rule_findings(
     language: LanguageRules, sentence: str, said_at: datetime, feelings: bool = False
 ) -> Iterator[Finding]:
     """The findings of the rules in a sentence."""
-    patterns, plain = instruction_patterns(language.code), plainly(language, sentence)
-    found = [] if is_hearsay(sentence) else list(by_rules(language, sentence, said_at, feelings))
+    patterns, plain = instruction_patterns(language.code), normalised(language, sentence)
+    found = [] if is_hearsay(sentence) else list(findings_by_rules(language, sentence, said_at, feelings))
     found = [each for each in found if "directive" not in each.tags or patterns.lasts(plain)]
     kept = limit_or_wish(language, sentence, said_at) if not found or lacks_limit(found, language) else None
     if kept is None or (found and "constraint" not in kept.tags and not patterns.is_explicit_wish(plain)):
@@ -239,7 +239,9 @@ def limit_or_wish(language: LanguageRules, sentence: str, said_at: datetime) -> 
     found = instruction_by_words(language, sentence, said_at)
     if found is None and comma and sentence.rstrip().endswith("?"):
         found = instruction_by_words(language, before, said_at)
-        stated = by_rules(language, before, said_at, feelings=False) if found and not is_hearsay(before) else ()
+        stated = (
+            findings_by_rules(language, before, said_at, feelings=False) if found and not is_hearsay(before) else ()
+        )
         return next((each for each in stated if not lacks_limit([each], language)), found)
     return found
 
@@ -247,7 +249,7 @@ def limit_or_wish(language: LanguageRules, sentence: str, said_at: datetime) -> 
 def instruction_by_words(language: LanguageRules, sentence: str, said_at: datetime) -> Finding | None:
     """The limit or standing wish that the word classes find in a sentence or a part of it."""
     patterns = instruction_patterns(language.code)
-    plain = LEADING.sub("", plainly(language, sentence))
+    plain = LEADING.sub("", normalised(language, sentence))
     if is_hearsay(sentence) and not patterns.is_doctors_order(sentence):
         return None
     kind = patterns.kind_of(sentence, plain)
@@ -264,7 +266,7 @@ def instruction_by_words(language: LanguageRules, sentence: str, said_at: dateti
 def instruction_finding(language: LanguageRules, kind: InstructionKind, plain: str, said_at: datetime) -> Finding:
     """The finding of a limit or a wish."""
     order = instruction_patterns(language.code).without_polite_words(plain)
-    said = closed(order, language.code).rstrip("? ") if kind == "wish" else opened(language, plain)
+    said = without_ending(order, language.code).rstrip("? ") if kind == "wish" else core_of(language, plain)
     text = wording(language.code).memory_text(kind, said, in_third_person(language, said))
     holds = validity(plain, said_at, language.code)
     return Finding(
@@ -284,5 +286,5 @@ def polite_wish(language: LanguageRules, plain: str, said_at: datetime) -> Findi
     order = patterns.without_polite_words(plain)
     if order == plain or patterns.holds_once(plain):
         return None
-    found = first(language, language.rules, opened(language, order.rstrip(" ?")), said_at)
+    found = first_finding(language, language.rules, core_of(language, order.rstrip(" ?")), said_at)
     return found if found is not None and "directive" in found.tags else None

@@ -9,8 +9,8 @@ from agents.models.offline.rules.tables.spanish import IN_A, IRREGULAR
 
 
 class StatementPatterns(NamedTuple):
-    """`feeling`: of the moment; `pronoun` and `demonstrative`: a subject that the previous sentence names; `speaker`: names the
-    speaker; `liking` and `planning` decide the kind."""
+    """The words of one language. `feeling`: a mood of the moment; `pronoun` and `demonstrative`: a subject that the previous
+    sentence names; `speaker`: words for the speaker; `liking` and `planning` decide the kind."""
 
     feeling: re.Pattern[str]
     pronoun: re.Pattern[str]

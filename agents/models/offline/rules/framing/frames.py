@@ -15,13 +15,9 @@ TABLE: Final[Mapping[str, Sequence[str]]] = msgspec.json.decode(
 )
 
 
-def any_of(*lists: str) -> str:
-    """A pattern of alternatives, from lists with white space between the items; `_` stands for a space within an item."""
-    return f"(?:{'|'.join(word.replace('_', ' ') for each in lists for word in each.split())})"
-
-
 def listed(name: str) -> str:
-    return any_of(*TABLE[name])
+    """A pattern of alternatives: the words of a class in all languages."""
+    return f"(?:{'|'.join(word.replace('_', ' ') for words in TABLE[name] for word in words.split())})"
 
 
 DETERMINER: Final = listed("determiner")

@@ -1,5 +1,5 @@
-"""Decides by words which of too many memories to remove: outdated ones, duplicates, ones to merge, or the least important
-one."""
+"""Decides by words how to remove one of too many memories: one that is outdated, a duplicate, can be merged, or is the least
+important."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -8,13 +8,13 @@ from operator import itemgetter
 from msgspec import Struct
 
 from agents.models.offline.rules.findings.relations import (
+    attribute_of,
     choice_differs,
     is_negative,
     is_same,
     numbers,
     numbers_differ,
     overlap,
-    slot,
     taste_differs,
     words,
 )
@@ -38,8 +38,8 @@ class NumberedMemory(Struct, frozen=True):
         return self.memory.text
 
 
-def decide(memories: Sequence[Memory], most_chars: int) -> Decision:
-    """The step for at least one memory, the newest last. The same memories give the same step."""
+def decide_by_rules(memories: Sequence[Memory], most_chars: int) -> Decision:
+    """The decision about at least one memory, the newest last. The same memories give the same decision."""
     pairs = list(related_pairs(memories))
     for rule in (outdated, repeated, contained):
         for older, newer in pairs:
@@ -64,8 +64,8 @@ def related_pairs(memories: Sequence[Memory]) -> Iterator[tuple[NumberedMemory, 
 def outdated(older: NumberedMemory, newer: NumberedMemory) -> Decision | None:
     if is_negative(older.text) == is_negative(newer.text) and older.words == newer.words:
         return None
-    place = slot(older.text)
-    replaced = place is not None and place == slot(newer.text) and older.words != newer.words
+    place = attribute_of(older.text)
+    replaced = place is not None and place == attribute_of(newer.text) and older.words != newer.words
     if not (
         replaced
         or taste_differs(newer.text, older.text)

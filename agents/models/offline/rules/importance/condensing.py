@@ -25,7 +25,7 @@ class Sentence(Struct, frozen=True):
     weight: int
 
 
-def condensed(full_text: str, most_chars: int, feelings: bool, count_tokens: TokenCount) -> str:
+def short_text_by_rules(full_text: str, most_chars: int, feelings: bool, count_tokens: TokenCount) -> str:
     """Whole sentences in order, as many as fit. If none fits, the beginning of the best one; empty without a usable
     sentence."""
     best = sorted(sentences(full_text, feelings), key=lambda each: (-each.weight, each.place))

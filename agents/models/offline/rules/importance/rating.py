@@ -3,13 +3,13 @@
 from math import log2
 
 from agents.models.offline.rules.importance.importance_words import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
-from agents.models.port import Subject
-from agents.models.prompts.rating import Scored
+from agents.models.port import MemoryToRate
+from agents.models.prompts.rating import PointsWithReason
 from schemas.counts import counted
 from schemas.extraction import importance
 
 # The importance of a kind without other information, as a fraction.
-KINDS = {
+BY_KIND = {
     "person": 0.55,
     "problem": 0.55,
     "goal": 0.55,
@@ -24,7 +24,7 @@ KINDS = {
     "preference": 0.35,
     "interest": 0.4,
 }
-OTHERWISE = 0.42
+OTHER_KINDS = 0.42
 VITAL_LEAST = 0.92  # the minimum for dangers to somebody: critical
 # Bonuses, with the words of the reason.
 WEIGHTS = (
@@ -39,18 +39,20 @@ MAX_BY_FREQUENCY = 0.16
 MAX_IMPORTANCE = 0.999  # only people give the maximum
 
 
-def rated(subject: Subject) -> Scored:
+def rating_by_rules(subject: MemoryToRate) -> PointsWithReason:
     """The rating; the same subject gets the same one."""
     text = f"{subject.text} {subject.context or ''}"
     found = [(added, why) for pattern, added, why in WEIGHTS if pattern.search(text)]
-    fraction = max(KINDS.get(kind, OTHERWISE) for kind in (subject.kind, *subject.kinds))
+    fraction = max(BY_KIND.get(kind, OTHER_KINDS) for kind in (subject.kind, *subject.kinds))
     fraction += sum(added for added, _ in found) + frequency(subject.references)
     if VITAL.search(text):
         fraction = max(fraction, VITAL_LEAST)
     reasons = [f"kind {subject.kind}", *dict.fromkeys(why for _, why in found)]
     if subject.references:
         reasons.append(f"came up {counted(subject.references, 'times')}")
-    return Scored(points=importance.points(min(max(fraction, 0.0), MAX_IMPORTANCE)), reason=", ".join(reasons))
+    return PointsWithReason(
+        points=importance.points(min(max(fraction, 0.0), MAX_IMPORTANCE)), reason=", ".join(reasons)
+    )
 
 
 def frequency(references: int) -> float:

@@ -6,7 +6,6 @@
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
@@ -17,13 +16,14 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from agents.models.offline.rules.lasting_instructions.instruction_classes import anywhere, table
+from agents.models.offline.rules.engine.spelling import without_accents
+from agents.models.offline.rules.lasting_instructions.instruction_classes import any_word, table
 
 FILE: Final = Path(__file__).with_suffix(".json")
 DIMENSION: Final = 1 << 14
 TOKEN: Final = re.compile(r"[^\W\d]+|\d+|[?!:\"«»“”]")
-MEMORY: Final = ("memory",)  # instead of labels, for the text of a memory
-NOT_CLASSES: Final = frozenset({"templates", "predicates"})
+MEMORY_LABELS: Final = ("memory",)  # instead of labels, for the text of a memory
+NO_FEATURES: Final = frozenset({"templates", "predicates"})
 
 
 class Scores(NamedTuple):
@@ -68,7 +68,7 @@ def scores(text: str, code: str, labels: Sequence[str] = ()) -> Scores:
 
 def features(text: str, code: str, labels: Sequence[str] = ()) -> Iterator[str]:
     """The features of a sentence: words, pairs of neighbouring words, classes of words, and labels."""
-    words = ["^", *("0" if each.isdigit() else each for each in TOKEN.findall(folded(text))), "$"]
+    words = ["^", *("0" if each.isdigit() else each for each in TOKEN.findall(without_accents(text.casefold()))), "$"]
     yield from words[1:-1]
     yield from map(" ".join, pairwise(words))
     yield from (f"class {name}" for name, words_of in classes(code) if words_of.search(text))
@@ -79,16 +79,10 @@ def indices(features: Iterable[str]) -> set[int]:
     return {crc32(each.encode()) % DIMENSION for each in features}
 
 
-def folded(text: str) -> str:
-    """The text in lower case without accents."""
-    parts = unicodedata.normalize("NFD", text.casefold())
-    return "".join(each for each in parts if not unicodedata.combining(each))
-
-
 @cache
 def classes(code: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     named = msgspec.structs.asdict(table()[code])
-    return tuple((name, anywhere(words)) for name, words in named.items() if name not in NOT_CLASSES)
+    return tuple((name, any_word(words)) for name, words in named.items() if name not in NO_FEATURES)
 
 
 @cache

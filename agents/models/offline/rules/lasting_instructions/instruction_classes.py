@@ -107,18 +107,19 @@ def table() -> dict[str, Classes]:
 
 
 def alternatives(*listed: str) -> str:
+    """A pattern for any whole word of the lists; `_` and `*` as in Classes."""
     words = (each.replace("_", " ").replace("*", ANY_LETTERS) for part in listed for each in part.split())
     return rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])"
 
 
 def near(one: str, other: str) -> str:
-    """A pattern for both within a few words of each other, in either order."""
+    """A pattern for two patterns within a few words of each other, in either order."""
     return f"{one}{BETWEEN}{other}|{other}{BETWEEN}{one}"
 
 
-def starting(listed: str) -> re.Pattern[str]:
+def starting_with_word(listed: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{alternatives(listed)}", re.IGNORECASE)
 
 
-def anywhere(listed: str) -> re.Pattern[str]:
+def any_word(listed: str) -> re.Pattern[str]:
     return re.compile(alternatives(listed), re.IGNORECASE)

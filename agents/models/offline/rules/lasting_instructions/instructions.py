@@ -16,9 +16,9 @@ from agents.models.offline.rules.lasting_instructions.instruction_classes import
     STATES,
     Classes,
     alternatives,
-    anywhere,
+    any_word,
     near,
-    starting,
+    starting_with_word,
     table,
 )
 from agents.models.offline.rules.lasting_instructions.limit_scope import without_household
@@ -82,30 +82,30 @@ class InstructionPatterns:
         self._code = code
         self._parts = re.compile(rf"[,;:–—]| - |\b(?:{CONJUNCTIONS[code]}) ", re.IGNORECASE)
         self._joined = re.compile(rf" (?:{JOINS[code]}) ", re.IGNORECASE)
-        self._states = anywhere(states)
+        self._states = any_word(states)
         self._has_state = re.compile(f"{alternatives(classes.has)}{BETWEEN}{alternatives(states)}", re.IGNORECASE)
-        self._mine, self._loose, self._once = map(anywhere, (classes.mine, classes.loose, classes.once))
-        self._always, self._address = anywhere(classes.always), anywhere(classes.address)
-        self._style, self._henceforth = anywhere(classes.style), anywhere(classes.henceforth)
-        self._when, self._self = starting(classes.when), starting(classes.mine)
-        self._others, self._verb = starting(classes.others), starting(classes.asked)
-        self._lasting, self._replies = anywhere(classes.lasting), anywhere(classes.replies)
+        self._mine, self._loose, self._once = map(any_word, (classes.mine, classes.loose, classes.once))
+        self._always, self._address = any_word(classes.always), any_word(classes.address)
+        self._style, self._henceforth = any_word(classes.style), any_word(classes.henceforth)
+        self._when, self._self = starting_with_word(classes.when), starting_with_word(classes.mine)
+        self._others, self._verb = starting_with_word(classes.others), starting_with_word(classes.asked)
+        self._lasting, self._replies = any_word(classes.lasting), any_word(classes.replies)
         self._many_replies = re.compile(rf"\b(?:{PLURAL_REPLIES[code]})\b", re.IGNORECASE)
-        self._at_hand, self._foreign = anywhere(classes.at_hand), anywhere(classes.foreign)
-        self._aside, self._general = anywhere(classes.aside), anywhere(classes.general)
-        self._manner, self._pointing = anywhere(classes.manner), anywhere(classes.pointing)
+        self._at_hand, self._foreign = any_word(classes.at_hand), any_word(classes.foreign)
+        self._aside, self._general = any_word(classes.aside), any_word(classes.general)
+        self._manner, self._pointing = any_word(classes.manner), any_word(classes.pointing)
         self._ends_politely = re.compile(rf"[ ,]+{alternatives(classes.polite)}$", re.IGNORECASE)
-        self._shape = starting(classes.shape)
+        self._shape = starting_with_word(classes.shape)
         self._refusal = re.compile(
             rf"\W*{alternatives(classes.refusals)}\W+(?!{alternatives(classes.no_refusal)})\w.*{alternatives(classes.refused_when)}",
             re.IGNORECASE,
         )
         self._polite = re.compile(rf"\W*(?:{alternatives(classes.polite)}[ ,]+)+", re.IGNORECASE)
         things = (classes.barred, classes.intake, classes.states, classes.bars, classes.orders)
-        self._they, self._thing = anywhere(classes.they), starting(" ".join(things))
+        self._they, self._thing = any_word(classes.they), starting_with_word(" ".join(things))
         self._others_act = re.compile(rf"\W*[\w'’-]+ (?:[\w'’-]+ ){{0,2}}?{alternatives(classes.does)}", re.IGNORECASE)
-        self._bound = starting(f"{classes.refusals} {ONLY}")
-        self._orders, self._you = anywhere(classes.orders), anywhere(YOU)
+        self._bound = starting_with_word(f"{classes.refusals} {ONLY}")
+        self._orders, self._you = any_word(classes.orders), any_word(YOU)
 
     def _has_no_subject(self, text: str) -> bool:
         """Whether the sentence has no subject: "No dairy, ever", but not "Tom eats no dairy" or "no dairy for him"."""

@@ -108,7 +108,7 @@ def _joke_allergy(code: str) -> re.Pattern[str]:
 
 
 def holds_for_moment(text: str, code: str) -> bool:
-    """Whether a limit that names no state holds once."""
+    """Whether a limit holds only at the moment: "cannot eat this tonight"."""
     return _moment(code).search(text) is not None and NEWLY_KNOWN.search(text) is None
 
 

@@ -4,7 +4,12 @@ import re
 from functools import cache
 from typing import Final, Literal
 
-from agents.models.offline.rules.lasting_instructions.instruction_classes import Classes, alternatives, starting, table
+from agents.models.offline.rules.lasting_instructions.instruction_classes import (
+    Classes,
+    alternatives,
+    starting_with_word,
+    table,
+)
 
 SUBJECTS: Final = ("User", "Der Nutzer", "L'utilisateur", "El usuario")
 ABOUT: Final = {"en": "about", "de": "zu", "fr": "à propos de", "es": "sobre"}
@@ -16,7 +21,7 @@ class Wording:
     """The templates of one language. `quotation` matches a memory in the user's own words, which are its group."""
 
     def __init__(self, classes: Classes, about: str) -> None:
-        self._verb = starting(classes.asked)
+        self._verb = starting_with_word(classes.asked)
         self._predicate = re.compile(rf"({alternatives(classes.predicates)})(?:[,:;]? *(?P<rest>.*))?$", re.IGNORECASE)
         self._quotation, self._wish_form, self._order_form, *self._state_forms = classes.templates.split("|")
         self._about = about

@@ -6,7 +6,7 @@ from agents.models.offline.rules.tables.english_plans import PLANS
 from agents.models.offline.rules.tables.english_preferences import PREFERENCES
 from agents.models.offline.rules.tables.english_projects import PROJECTS
 from agents.models.offline.rules.tables.english_statements import IDENTITY, STATEMENTS
-from agents.models.offline.rules.tables.thirdperson import expanded, third_person
+from agents.models.offline.rules.tables.english_third_person import expanded, third_person
 
 ASKING = (
     "what|when|where|who|whom|whose|why|which|how|can you|could you|can I|can we|could I|could we"

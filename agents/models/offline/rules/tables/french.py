@@ -3,9 +3,9 @@
 import re
 
 from agents.models.offline.rules.engine.rule import LanguageRules, anywhere, starting
-from agents.models.offline.rules.tables.templated import Replacing, templated, topics, unchanged
+from agents.models.offline.rules.tables.templated import WordReplacement, templated, topics, unchanged
 
-QUI = "L'utilisateur"
+SUBJECT = "L'utilisateur"
 NAME = r"(?P<x>(?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*(?: (?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*){0,2})"
 IRREGULAR = {"suis": "est", "ai": "a", "vais": "va", "connais": "connaît", "nais": "naît"}
 # Verbs that state nothing about the speaker.
@@ -29,7 +29,7 @@ OBJECT = (
     rf"(?P<object>(?!{POINTING}\b)(?!pas (?:{POINTING}|vraiment|encore|sûre?)\b)(?!.*\b(?:vous|votre|vos|tu|ton|tes"
     rf"|toi)\b).+)"
 )
-JE = rf"j(?:e |')(?P<verb>(?:n'|ne )?(?:m'|me )?(?!{SAYS_NOTHING}\b)\w\w+)"
+FIRST_PERSON = rf"j(?:e |')(?P<verb>(?:n'|ne )?(?:m'|me )?(?!{SAYS_NOTHING}\b)\w\w+)"
 TOPICS = topics(
     likes=r"j'(?:aime|adore)|je (?:n'aime|n'adore|préfère|déteste|ne supporte)|préférée?s?",
     allergy=r"allergi\w+|intoléran\w+",
@@ -40,7 +40,7 @@ TOPICS = topics(
 )
 
 
-def third(verb: str) -> str:
+def third_person_verb(verb: str) -> str:
     """The verb for "il" instead of "je", with the words before it."""
     before, last = re.fullmatch(r"((?:n'|ne )?(?:m'|me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
     before = before.replace("m", "s")
@@ -52,27 +52,27 @@ def third(verb: str) -> str:
     return (before.replace("se ", "s'") if third_person[0] in "aeiouhéèê" else before) + third_person
 
 
-POSSESSIVE = Replacing(
+POSSESSIVE = WordReplacement(
     {"mon": "son", "ma": "sa", "mes": "ses", "moi": "lui", "me": "se", "notre": "leur", "nos": "leurs"}
 )
 WITHIN = re.compile(r"\bj(?:e |')((?:n'|ne )?(?:m'|me )?\w+)", re.IGNORECASE)
 
 
 def reword(text: str) -> str:
-    return POSSESSIVE(WITHIN.sub(lambda found: f"il {third(found[1])}", text)).replace("que il ", "qu'il ")
+    return POSSESSIVE(WITHIN.sub(lambda found: f"il {third_person_verb(found[1])}", text)).replace("que il ", "qu'il ")
 
 
 CHANGES = (
     templated(
         r"(?:j'ai |nous avons |on a )déménagé (?:\w+ ){0,2}?d[e'] ?(?P<old>.+?) (?:à|en|au|pour) (?P<new>.+)",
-        QUI + " a déménagé de {old} à {new}",
+        SUBJECT + " a déménagé de {old} à {new}",
         "fact",
         0.75,
         "home",
     ),
     templated(
         r"je suis passée? d[eu'] ?(?:la )?(?P<old>.+?) (?P<a>à la|à|au|aux) (?P<new>.+)",
-        QUI + " est passé de {old} {a} {new}",
+        SUBJECT + " est passé de {old} {a} {new}",
         "preference",
         0.7,
         "change",
@@ -80,15 +80,15 @@ CHANGES = (
     templated(
         r"je (?P<verb>n(?:'|e )\w+) plus (?P<old>[^,]+)(?P<rest>(?:, (?:je |j')\w+ (?:maintenant |plutôt "
         r"|désormais )?(?P<new>.+))?)",
-        QUI + " {verb} plus {old}{rest}",
+        SUBJECT + " {verb} plus {old}{rest}",
         "preference",
         0.65,
         "change",
     ),
 )
 RULES = (
-    templated(rf"(?:je m'appelle|mon nom est|mon prénom est) {NAME}", QUI + " s'appelle {x}", "fact", 0.8, "name"),
-    templated(rf"appelle[sz]?-moi {NAME}", QUI + " veut être appelé {x}", "preference", 0.75, "name"),
+    templated(rf"(?:je m'appelle|mon nom est|mon prénom est) {NAME}", SUBJECT + " s'appelle {x}", "fact", 0.8, "name"),
+    templated(rf"appelle[sz]?-moi {NAME}", SUBJECT + " veut être appelé {x}", "preference", 0.75, "name"),
     templated(
         r"(?:nous avons|on a) (?:finalement )?(?P<x>(?:décidé|convenu|choisi) .+)",
         "L'équipe a {x}",
@@ -96,7 +96,7 @@ RULES = (
         0.75,
         "decision",
     ),
-    templated(r"j'ai (?:finalement )?(?P<x>(?:décidé|choisi) .+)", QUI + " a {x}", "decision", 0.75, "decision"),
+    templated(r"j'ai (?:finalement )?(?P<x>(?:décidé|choisi) .+)", SUBJECT + " a {x}", "decision", 0.75, "decision"),
     templated(
         r"(?:s'il (?:te|vous) plaît,? )?(?P<x>(?:répond(?:s|ez)|écri(?:s|vez)|parle[sz]?"
         r"|utilise[sz]?)\b.*\b(?:toujours|jamais|uniquement|seulement|en français)\b.*)",
@@ -112,9 +112,9 @@ RULES = (
         0.75,
         "directive",
     ),
-    templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "plan", 0.65, "plan", dated=True),
-    templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "fact", 0.5, topics=TOPICS),
-    templated(rf"(?:nous avons|on a) {OBJECT}", QUI + " a {object}", "fact", 0.5, topics=TOPICS),
+    templated(rf"{FIRST_PERSON} {OBJECT}", SUBJECT + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"{FIRST_PERSON} {OBJECT}", SUBJECT + " {verb} {object}", "fact", 0.5, topics=TOPICS),
+    templated(rf"(?:nous avons|on a) {OBJECT}", SUBJECT + " a {object}", "fact", 0.5, topics=TOPICS),
     *(
         templated(
             rf"{mine} (?!(?:avis|question|dieu|faute|côté|problème)\b)(?P<x>{vowel}[\w'-]*(?: [\w'-]+){{0,2}}?) "
@@ -137,9 +137,9 @@ FRENCH = LanguageRules(
     code="fr",
     normalise=unchanged,
     reword=reword,
-    subject=QUI,
+    subject=SUBJECT,
     pronoun="il",
-    third=third,
+    third=third_person_verb,
     lead_in=starting(
         r"(?:[\w' ]{2,30} ?:\s+(?=(?:je |j'|nous |on ))|"
         r"(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais|aussi|sinon|bon|voilà"

@@ -3,10 +3,10 @@
 import re
 
 from agents.models.offline.rules.engine.rule import LanguageRules, anywhere, starting
-from agents.models.offline.rules.tables.german_third_person import reword, third
+from agents.models.offline.rules.tables.german_third_person import reword, third_person_verb
 from agents.models.offline.rules.tables.templated import templated, topics
 
-WER = "Der Nutzer"
+SUBJECT = "Der Nutzer"
 NAME = r"(?P<x>(?-i:[A-ZÄÖÜ])[\wäöüß'-]*(?: (?-i:[A-ZÄÖÜ])[\wäöüß'-]*){0,2})"
 UNCHANGED = (
     r"(?:war|wurde|ging|kam|fuhr|fand|blieb|traf|sah|nahm|gab|flog|las|aß|lief|hieß|\w+te|mag|kann|will|muss|darf|soll)"
@@ -42,7 +42,7 @@ POINTING = (
     r"|hier|damit|davon|darauf|daran|dort|da)"
 )
 OBJECT = rf"(?P<object>(?!{POINTING}(?:$|[ ,])|k?eine?[nmrs]?$)(?!.*\b(?:du|dich|dir|dein\w*|(?-i:Ihnen|Ihr\w*|Sie)|euch)\b).+)"
-ICH = rf"ich (?!{SAYS_NOTHING}\b)(?P<verb>\w+(?:e|st)|bin|hab|{UNCHANGED})"
+FIRST_PERSON = rf"ich (?!{SAYS_NOTHING}\b)(?P<verb>\w+(?:e|st)|bin|hab|{UNCHANGED})"
 TOPICS = topics(
     likes=r"ich (?:mag|liebe|hasse|bevorzuge|trinke|esse)|lieblings\w+|am liebsten",
     allergy=r"\w*allergi\w*|\w*intoleran\w*|unverträglich\w*",
@@ -56,14 +56,14 @@ TOPICS = topics(
 CHANGES = (
     templated(
         r"(?:ich bin|wir sind) (?P<w>.*?)von (?P<old>.+?) nach (?P<new>.+?) (?:um)?gezogen",
-        WER + " ist von {old} nach {new} gezogen",
+        SUBJECT + " ist von {old} nach {new} gezogen",
         "fact",
         0.75,
         "home",
     ),
     templated(
         r"ich bin (?P<w>.*?)von (?P<old>.+?) (?:auf|zu) (?P<new>.+?) (?:umgestiegen|gewechselt)",
-        WER + " ist von {old} auf {new} umgestiegen",
+        SUBJECT + " ist von {old} auf {new} umgestiegen",
         "preference",
         0.7,
         "change",
@@ -73,20 +73,20 @@ CHANGES = (
         r"|ich \w+) (?:jetzt |nur noch "
         r"|lieber )*"
         r"(?P<new>.+))?)$",
-        WER + " {verb} {n} {old} mehr{rest}",
+        SUBJECT + " {verb} {n} {old} mehr{rest}",
         "preference",
         0.65,
         "change",
     ),
 )
 RULES = (
-    templated(rf"(?:ich heiße|mein name ist) {NAME}", WER + " heißt {x}", "fact", 0.8, "name"),
+    templated(rf"(?:ich heiße|mein name ist) {NAME}", SUBJECT + " heißt {x}", "fact", 0.8, "name"),
     templated(
-        rf"(?:bitte )?nenn mich (?:bitte )?{NAME}", WER + " möchte {x} genannt werden", "preference", 0.75, "name"
+        rf"(?:bitte )?nenn mich (?:bitte )?{NAME}", SUBJECT + " möchte {x} genannt werden", "preference", 0.75, "name"
     ),
     templated(
         r"(?:ich bin|wir sind) (?P<w>.*?)nach (?P<new>.+?) (?:um)?gezogen",
-        WER + " ist nach {new} gezogen",
+        SUBJECT + " ist nach {new} gezogen",
         "fact",
         0.75,
         "home",
@@ -129,11 +129,11 @@ RULES = (
         0.75,
         "directive",
     ),
-    templated(rf"ich (?P<verb>\w+e|bin) {OBJECT}", WER + " {verb} {object}", "plan", 0.65, "plan", dated=True),
-    templated(rf"{ICH} {OBJECT}", WER + " {verb} {object}", "fact", 0.5, topics=TOPICS),
+    templated(rf"ich (?P<verb>\w+e|bin) {OBJECT}", SUBJECT + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"{FIRST_PERSON} {OBJECT}", SUBJECT + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
         r"ich (?P<verb>komme|gehe) (?P<object>(?:ursprünglich )?(?:aus|in die) .+)",
-        WER + " {verb} {object}",
+        SUBJECT + " {verb} {object}",
         "fact",
         0.6,
         "home",
@@ -166,9 +166,9 @@ GERMAN = LanguageRules(
     code="de",
     normalise=with_subject,
     reword=reword,
-    subject=WER,
+    subject=SUBJECT,
     pronoun="er",
-    third=third,
+    third=third_person_verb,
     lead_in=starting(
         r"(?:[\w ]{2,30}:\s+(?=(?:ich|wir|mein|meine)\b)|"
         r"(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh"

@@ -64,7 +64,7 @@ CLAUSE: Final = re.compile(r"([,;.:!?]| und | aber | oder | weil | dass | denn )
 SPEAKS: Final = re.compile(r"\bich\b", re.IGNORECASE)
 
 
-def third(verb: str) -> str:
+def third_person_verb(verb: str) -> str:
     """The verb for "er" instead of "ich"."""
     verb = verb.lower()
     verb = f"{verb}e" if verb in SHORT else verb
@@ -77,7 +77,7 @@ def third(verb: str) -> str:
 
 def is_first_person(word: str) -> bool:
     """Whether the word may be a verb after "ich"."""
-    return third(word) != word.lower() and word.lower() not in NO_VERBS
+    return third_person_verb(word) != word.lower() and word.lower() not in NO_VERBS
 
 
 def reword(text: str) -> str:
@@ -89,11 +89,11 @@ def reword(text: str) -> str:
 
 
 def inflected(word: str) -> str:
-    return word if word.lower() in NO_VERBS else third(word)
+    return word if word.lower() in NO_VERBS else third_person_verb(word)
 
 
 def verb_last(found: re.Match[str]) -> str:
-    return f"{found['lead']} er{found['middle']} {third(found['verb'])}"
+    return f"{found['lead']} er{found['middle']} {third_person_verb(found['verb'])}"
 
 
 def with_objects(clause: str) -> str:

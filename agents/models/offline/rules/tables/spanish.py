@@ -3,9 +3,9 @@
 import re
 
 from agents.models.offline.rules.engine.rule import LanguageRules, anywhere, starting
-from agents.models.offline.rules.tables.templated import Replacing, templated, topics, unchanged
+from agents.models.offline.rules.tables.templated import WordReplacement, templated, topics, unchanged
 
-QUIEN = "El usuario"
+SUBJECT = "El usuario"
 NAME = r"(?P<x>(?-i:[A-ZÁÉÍÓÚÑ])[\wáéíóúñ'-]*(?: (?-i:[A-ZÁÉÍÓÚÑ])[\wáéíóúñ'-]*){0,2})"
 # The subject is left out and many nouns end as verbs do, so verbs are listed; those in -a take the ending -a.
 IRREGULAR = {
@@ -71,7 +71,7 @@ TOPICS = topics(
 )
 
 
-def third(verb: str) -> str:
+def third_person_verb(verb: str) -> str:
     """The verb for "él" instead of "yo"."""
     before, last = re.fullmatch(r"((?:no )?(?:me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
     ending = last[-1:]
@@ -82,14 +82,14 @@ def third(verb: str) -> str:
 CHANGES = (
     templated(
         r"(?:yo )?(?:me mudé|me he mudado|nos mudamos) (?:\w+ ){0,2}?de (?P<old>.+?) a (?P<new>.+)",
-        QUIEN + " se mudó de {old} a {new}",
+        SUBJECT + " se mudó de {old} a {new}",
         "fact",
         0.75,
         "home",
     ),
     templated(
         r"(?:yo )?(?:cambié|he cambiado|pasé|he pasado) (?:de|del) (?P<old>.+?) (?P<a>al?) (?P<new>.+)",
-        QUIEN + " cambió de {old} {a} {new}",
+        SUBJECT + " cambió de {old} {a} {new}",
         "preference",
         0.7,
         "change",
@@ -97,19 +97,19 @@ CHANGES = (
     templated(r"ya no me gustan? (?P<old>[^,]+)", "Al usuario ya no le gusta {old}", "preference", 0.65, "change"),
     templated(
         rf"ya no {VERB} (?P<old>[^,]+?)(?P<rest>(?:, (?:ahora )?\w+ (?P<new>.+))?)$",
-        QUIEN + " ya no {verb} {old}",
+        SUBJECT + " ya no {verb} {old}",
         "preference",
         0.65,
         "change",
     ),
 )
 RULES = (
-    templated(rf"(?:me llamo|mi nombre es) {NAME}", QUIEN + " se llama {x}", "fact", 0.8, "name"),
-    templated(rf"(?:por favor )?llámame {NAME}", QUIEN + " quiere que lo llamen {x}", "preference", 0.75, "name"),
+    templated(rf"(?:me llamo|mi nombre es) {NAME}", SUBJECT + " se llama {x}", "fact", 0.8, "name"),
+    templated(rf"(?:por favor )?llámame {NAME}", SUBJECT + " quiere que lo llamen {x}", "preference", 0.75, "name"),
     templated(
         r"(?:hemos decidido|decidimos|acordamos) (?P<x>.+)", "El equipo decidió {x}", "decision", 0.75, "decision"
     ),
-    templated(r"(?:he decidido|decidí) (?P<x>.+)", QUIEN + " decidió {x}", "decision", 0.75, "decision"),
+    templated(r"(?:he decidido|decidí) (?P<x>.+)", SUBJECT + " decidió {x}", "decision", 0.75, "decision"),
     templated(
         r"(?:por favor,? )?(?P<x>(?:responde|contesta|escribe|habla|usa)\b.*\b(?:siempre|nunca|solo|en español)\b.*)",
         "Deseo del usuario: {x}",
@@ -133,13 +133,13 @@ RULES = (
     ),
     templated(
         r"(?:nosotros )?nos (?:hemos mudado|mudamos|hemos trasladado) a (?P<x>.+)",
-        QUIEN + " se ha mudado a {x}",
+        SUBJECT + " se ha mudado a {x}",
         "fact",
         0.6,
         "home",
     ),
-    templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "plan", 0.65, "plan", dated=True),
-    templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "fact", 0.5, topics=TOPICS),
+    templated(rf"(?:yo )?{VERB} {OBJECT}", SUBJECT + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"(?:yo )?{VERB} {OBJECT}", SUBJECT + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
         rf"mis? (?P<x>\w+) (?P<y>(?:es|son|era|está|tiene|tienen|vive|viven|trabaja|se llaman?) {OBJECT})",
         "{x} del usuario: {y}",
@@ -153,10 +153,10 @@ FIRST = r"(?:yo|mis?|me|nos|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo
 SPANISH = LanguageRules(
     code="es",
     normalise=unchanged,
-    reword=Replacing({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "mí": "sí"}),
-    subject=QUIEN,
-    pronoun=QUIEN,
-    third=third,
+    reword=WordReplacement({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "mí": "sí"}),
+    subject=SUBJECT,
+    pronoun=SUBJECT,
+    third=third_person_verb,
     lead_in=starting(
         rf"(?:[\w ]{{2,30}}:\s+(?={FIRST}\b)|"
         r"(?:hola|buenas|buenos días|buenas tardes|gracias|pues|bueno|sí|vale|por cierto|además|y"

@@ -1,4 +1,4 @@
-"""Shared parts of the languages that write memories from templates instead of converting the clause."""
+"""Shared parts of the languages whose rules fill templates instead of converting the clause to the third person."""
 
 import re
 
@@ -14,7 +14,7 @@ def templated(
     dated: bool = False,
     topics: tuple[Topic, ...] = (),
 ) -> Rule:
-    """A rule of such a language: the pattern's groups fill `text`."""
+    """A rule whose template `text` the groups of the pattern fill."""
     return Rule(
         pattern=starting(pattern),
         text=text,
@@ -47,7 +47,7 @@ def unchanged(text: str) -> str:
     return text
 
 
-class Replacing:
+class WordReplacement:
     """Replaces whole words, such as possessives of the first person."""
 
     def __init__(self, words: dict[str, str]) -> None:

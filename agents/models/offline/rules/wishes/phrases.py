@@ -7,6 +7,7 @@ code "delete that" means a line, unless the user just stated something.
 """
 
 import re
+from functools import cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -39,7 +40,8 @@ class Phrases(Struct, frozen=True):
     me: str
 
 
-def spoken(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+@cache
+def wish_patterns(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     """The language's patterns with their kinds, the wider kinds first."""
     kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         ("everything", phrases.everything),

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.decisions.contradictions import concern_of, is_of_another
 from agents.curation.rules.ledger.ledger import Ledger
-from agents.models.answers.speakers import is_about
+from agents.models.answers.speakers import has_user_as_subject
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.policies.policies import Policy
 from tests.builders.memories import NOON, a_memory
@@ -125,4 +125,4 @@ def test_a_memory_of_unknown_tellers_or_of_both_is_not_anothers(told_by):
     ],
 )
 def test_a_text_is_about_its_speaker_if_the_speaker_is_the_subject(text, about):
-    assert is_about(text, "Ada") is about
+    assert has_user_as_subject(text, "Ada") is about

@@ -156,7 +156,7 @@ def conjugated(predicate: str) -> str:
         return predicate
     words = predicate.split(" ")
     at = next((index for index, word in enumerate(words) if word.lower() not in ADVERBS), 0)
-    words[at] = third(words[at])
+    words[at] = third_person_verb(words[at])
     return COORDINATION.sub(lambda found: coordinated(found), " ".join(words))
 
 
@@ -164,10 +164,10 @@ def coordinated(found: re.Match[str]) -> str:
     """ "and hates" for "and hate", but not in "likes to swim and run", where the verb is an infinitive."""
     if " to " in found.string[: found.start()]:
         return found[0]
-    return f"{found[1]} {found[2]}{third(found[3])}"
+    return f"{found[1]} {found[2]}{third_person_verb(found[3])}"
 
 
-def third(verb: str) -> str:
+def third_person_verb(verb: str) -> str:
     lowered = verb.lower().rstrip(",;:")
     if lowered in IRREGULAR:
         return IRREGULAR[lowered]

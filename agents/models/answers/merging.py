@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agents.models.answers.texts import (
-    MARKS,
-)
+from agents.models.answers.texts import PUNCTUATION
 from agents.models.port import Proposal
 from schemas.extraction.requests import ExtractionRequest
 
@@ -14,12 +12,12 @@ MAX_SUPERSEDED = 64
 
 
 def merge_equal(proposals: list[Proposal], request: ExtractionRequest) -> tuple[Proposal, ...]:
-    """One proposal for texts of the same people that differ only in punctuation and case: the most confident one, with the
-    message ids of all."""
+    """Merges proposals about the same people whose texts differ only in punctuation and case: the most confident one stays,
+    with the message ids of all."""
     by_text: dict[tuple[str, frozenset[str | None]], Proposal] = {}
     stands_for: dict[int, int] = {}
     for item in proposals:
-        key = MARKS.sub(" ", item.text).strip().casefold(), request.speakers_of(item.message_ids)
+        key = PUNCTUATION.sub(" ", item.text).strip().casefold(), request.speakers_of(item.message_ids)
         by_text[key] = merged(by_text[key], item) if key in by_text else item
         stands_for[item.number] = by_text[key].number
     found = {item.number: item for item in by_text.values()}
@@ -29,7 +27,8 @@ def merge_equal(proposals: list[Proposal], request: ExtractionRequest) -> tuple[
 def with_corrections(
     item: Proposal, found: Mapping[int, Proposal], stands_for: Mapping[int, int], request: ExtractionRequest
 ) -> Proposal:
-    """The proposal with the numbers of the proposals that it may correct: others, based on the same people's words."""
+    """The proposal with `corrects` limited to other proposals that are based on the same people's messages. `stands_for` maps
+    the number of each proposal to the number of the one that it was merged into."""
     if not item.corrects:
         return item
     speaker_ids = request.speakers_of(item.message_ids)

@@ -1,4 +1,4 @@
-"""Reads moments as models write them: ISO 8601, also a day, a month or a year without a time."""
+"""Reads times in ISO 8601, as models write them: also a day, a month or a year without a time."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -15,11 +15,11 @@ class UnreadableTime(ValueError):
     """A time in no known form, or outside of the range that can be stored."""
 
 
-def moment_written(written: str, zone: tzinfo | None, time_of_day: time = time()) -> datetime:
-    """The moment in UTC. A time without an offset is in `zone`. Of a day alone, or of the first day of a month or year, it is
+def read_moment(written: str, zone: tzinfo | None, time_of_day: time = time()) -> datetime:
+    """The moment in UTC. A time without an offset is in `zone`. A day alone, or the first day of a month or year, has the time
     `time_of_day`. Raises UnreadableTime."""
     try:
-        period = period_of(written)
+        period = first_and_next_day(written)
         if period is not None:
             return in_utc(datetime.combine(period[0], time_of_day), zone)
         last_day = END_OF_DAY.sub("T00:00:00", written)
@@ -29,21 +29,20 @@ def moment_written(written: str, zone: tzinfo | None, time_of_day: time = time()
         raise UnreadableTime(written) from exc
 
 
-def end_written(written: str, zone: tzinfo | None) -> datetime:
-    """The moment in UTC at which something ends that holds until then: a day, month or year is included. Raises
-    UnreadableTime."""
+def read_end(written: str, zone: tzinfo | None) -> datetime:
+    """The moment in UTC that ends a period: of a day, month or year, the end of its last day. Raises UnreadableTime."""
     try:
-        period = period_of(written)
+        period = first_and_next_day(written)
         if period is not None:
             return in_utc(datetime.combine(period[1], time()), zone)
     except (ValueError, OverflowError) as exc:
         raise UnreadableTime(written) from exc
-    return moment_written(written, zone)
+    return read_moment(written, zone)
 
 
-def period_of(written: str) -> tuple[date, date] | None:
-    """The first day of a day, month or year, and the day after its last one; None for a text with a time. Raises ValueError or
-    OverflowError."""
+def first_and_next_day(written: str) -> tuple[date, date] | None:
+    """The first day of a written day, month or year, and the day after its last day; None for a text with a time. Raises
+    ValueError or OverflowError."""
     if "T" in written or ":" in written:
         return None
     if (match := MONTH_OR_YEAR.fullmatch(written)) is None:
@@ -55,7 +54,7 @@ def period_of(written: str) -> tuple[date, date] | None:
 
 
 def in_utc(moment: datetime, zone: tzinfo | None) -> datetime:
-    """Raises ValueError or OverflowError."""
+    """The moment in UTC; in `zone` if it has no offset. Raises ValueError or OverflowError."""
     found = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     if not is_storable(found):
         raise ValueError(found)

@@ -24,7 +24,7 @@ def reply(*numbers: int) -> str:
 class Replying(FakeCalls):
     """Each call gives the next text; those that begin with `…` broke off."""
 
-    larger_max_tokens = 8_192
+    max_reply_tokens = 8_192
 
     def __init__(self, *texts: str) -> None:
         super().__init__(takes_s=0.0)
@@ -34,7 +34,7 @@ class Replying(FakeCalls):
     async def call(self, question: Question, turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         self.received.append((tuple(turns), max_tokens))
         text = self.texts.popleft()
-        return ModelReply(text=text.removeprefix("…"), broke_off=text.startswith("…"), model="m", usage=USAGE)
+        return ModelReply(text=text.removeprefix("…"), truncated=text.startswith("…"), model="m", usage=USAGE)
 
 
 def asking(said: str = "I have cats.") -> Question:
@@ -71,4 +71,4 @@ async def test_the_output_token_limit_grows_with_the_slice(words: int, room: int
     calls = Replying(reply(1))
     await exchange(calls, asking("a cat " * words))
     ((_, given),) = calls.received
-    assert given == pytest.approx(room, rel=0.35) and given <= calls.larger_max_tokens
+    assert given == pytest.approx(room, rel=0.35) and given <= calls.max_reply_tokens
