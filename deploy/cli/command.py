@@ -14,9 +14,9 @@ from deploy.cli import terminal
 from deploy.embedded.errors import EmbeddedPartFailed
 from schemas.errors import MemstreamError, Misconfigured
 
-# Without a handler of the process, Python would print the Kafka client's warnings about attempts that it repeats. An attempt
-# that fails for good is an exception, and becomes the one line of the command's error.
-logging.getLogger("aiokafka").addHandler(logging.NullHandler())
+# Without log handlers, as in most commands, Python prints warnings of the Kafka client about attempts that it repeats. Its errors
+# stay: they have reasons that its exceptions lack, such as a failed authentication.
+logging.getLogger("aiokafka").setLevel(logging.ERROR)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 
