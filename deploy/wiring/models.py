@@ -80,7 +80,7 @@ def ollama(settings: Settings, count_tokens: TokenCount | None, budget_guard: Bu
     )
 
 
-SLICE_ROOM = {"ollama": max_slice_tokens()}
+SLICE_TOKENS_BY_PROVIDER = {"ollama": max_slice_tokens()}
 PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, BudgetGuard | None], Provider]] = {
     "offline": offline,
     "claude": claude,
@@ -90,7 +90,7 @@ PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, BudgetGuard | None],
 
 def most_slice_tokens(settings: Settings) -> int:
     """The largest slice that every configured model can read."""
-    return min(SLICE_ROOM.get(name, MAX_SLICE_TOKENS) for name in provider_names(settings))
+    return min(SLICE_TOKENS_BY_PROVIDER.get(name, MAX_SLICE_TOKENS) for name in provider_names(settings))
 
 
 async def model_batches(provider: Provider) -> ModelBatches | None:
