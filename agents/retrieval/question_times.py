@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 from agents.models.dates import words
-from agents.models.dates.dates import FoundDate, dates_in
+from agents.models.dates.date_matches import FoundDate
+from agents.models.dates.dates import dates_in
 
 Span: TypeAlias = tuple[datetime, datetime]
 

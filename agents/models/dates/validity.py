@@ -12,7 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.dates.calendar_days import day_or_none
-from agents.models.dates.dates import FoundDate, dates_in
+from agents.models.dates.date_matches import FoundDate
+from agents.models.dates.dates import dates_in
 from agents.models.dates.day_ranges import RANGE_START
 from agents.models.dates.words import MONTHS
 

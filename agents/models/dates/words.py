@@ -129,13 +129,17 @@ NEXT_WORDS = "next coming nächsten nächste nächster nächstes kommenden komme
 NEXT = frozenset(NEXT_WORDS.split())
 LAST_WORDS = "last past letzten letzte letztes letzter dernier dernière pasado pasada"
 LAST = frozenset(LAST_WORDS.split())
+# A weekday before its date. "We wed 13 June" and "she sat March 3rd" have verbs, unless a full stop or comma follows.
+NAMED_WEEKDAY = r"(?:(?:{weekday}|(?!(?:sat|sun|wed) )(?:{short_weekday}))\.?,? )?"
 # One pattern per form; {weekday} and the like are replaced by the language's words. The preposition `lead` stays.
 PHRASES = {
     "en": (
-        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:{weekday}|{short_weekday})\.?,? )?(?:the )?"
-        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
-        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:{weekday}|{short_weekday})\.?,? )?(?P<month>{month}) "
-        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?"
+        + NAMED_WEEKDAY
+        + r"(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?"
+        + NAMED_WEEKDAY
+        + r"(?P<month>{month}) (?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>the day after tomorrow|the day before yesterday|today|tonight|this morning|this afternoon|this evening"
         r"|tomorrow|tmrw|tmr|yesterday|last night)(?!'s)",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:this )?(?P<which>next|this|last|coming|past) )?"

@@ -145,12 +145,17 @@ def test_the_two_days_of_a_range_are_written_out(language: str, sentence: str, w
         ("en", "the exam is by Friday, 13 March", "the exam is by 2026-03-13"),
         ("en", "the exam is Friday March 13", "the exam is on 2026-03-13"),
         ("en", "dentist fri. 13 march", "dentist on 2026-03-13"),
+        ("en", "dentist sat, 14 march", "dentist on 2026-03-14"),
+        ("en", "we wed 13 June 2020", "we wed on 2020-06-13"),
+        ("en", "she sat March 3rd", "she sat on 2026-03-03"),
         ("de", "Freitag, den 13. März ist die Prüfung", "Am 2026-03-13 ist die Prüfung"),
         ("fr", "l'examen est le vendredi 13 mars", "l'examen est le 2026-03-13"),
         ("es", "el viernes, 13 de marzo, es el examen", "El 2026-03-13, es el examen"),
     ],
 )
-def test_a_weekday_and_its_date_are_one_day(language: str, sentence: str, written: str) -> None:
+def test_a_weekday_and_its_date_are_one_day_and_verbs_that_look_like_one_stay(
+    language: str, sentence: str, written: str
+) -> None:
     assert with_absolute_dates(sentence, dates_in(sentence, NOW, language), language) == (written, "")
 
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from msgspec import Struct, structs
 
-from agents.models.dates.dates import FoundDate, a_week_earlier, dates_in, event_time, with_absolute_dates
+from agents.models.dates.date_matches import FoundDate
+from agents.models.dates.dates import a_week_earlier, dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.engine.rule import LanguageRules, Rule
 from agents.models.offline.rules.engine.sentences import is_question

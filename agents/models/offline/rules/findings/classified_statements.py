@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from agents.models.dates.dates import FoundDate, dates_in, event_time, with_absolute_dates
+from agents.models.dates.date_matches import FoundDate
+from agents.models.dates.dates import dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding, core_of, in_third_person, normalised
