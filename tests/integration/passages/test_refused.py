@@ -14,12 +14,12 @@ from schemas.erasure.erasures import Erasure
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from sinks.passages.vectors import PassagePoint
+from tests.builders.dead_letters import record_of
 from tests.builders.slices import MONDAY
 from tests.fakes.embedder import FakeEmbedder, PickyEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
 from tests.json_schema import violations
-from tests.unit.dead_letters.test_reader import record_of
 
 
 class BrokenEmbedder(FakeEmbedder):

@@ -10,8 +10,8 @@ from agents.dead_letters.reader import parse_dead_letter, settlement
 from agents.erasure.dead_letters import is_covered, settled_offset
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Policies, Policy
+from tests.builders.dead_letters import put_aside, record_of, source
 from tests.builders.slices import MONDAY
-from tests.unit.dead_letters.test_reader import put_aside, record_of, source
 
 AT = MONDAY + timedelta(hours=1)  # letters are of MONDAY
 SAID = {"conversation_id": "c", "user_id": "ada", "app_id": "app", "content": "I live in Zanzibar"}
