@@ -49,9 +49,9 @@ class KeyAdministration(Protocol):
 class ConsolidationRuns(Protocol):
     """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
-    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, max_pending: int | None = None, audited: Audited | None = None) -> bool:
         """Stores a run with its audit entry; a scheduler starts it within seconds. Returns False and stores neither if the
-        same caller already has `most_pending` pending runs."""
+        same caller already has `max_pending` pending runs."""
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """Returns the current state of a run; None if there is no such run."""

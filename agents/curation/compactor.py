@@ -15,17 +15,17 @@ from sinks.embeddings.port import Embedder
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S: Final = 30.0  # for all steps of one plan
+TIMEOUT_S: Final = 30.0  # for all steps of one plan
 MAX_STEPS: Final = 5  # decided by a model in one plan; the rule decides the rest
 
 
 class Compactor:
-    """`provider` decides within `patience_s` seconds; the embedder embeds new texts."""
+    """`provider` decides within `timeout_s` seconds; the embedder embeds new texts."""
 
-    def __init__(self, provider: Provider, embedder: Embedder, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, provider: Provider, embedder: Embedder, timeout_s: float = TIMEOUT_S) -> None:
         self._provider = provider
         self._embedder = embedder
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
 
     async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[PlannedStep, ...]:
         """Plans at most `surplus` steps, each of which removes one memory. `free` are the memories that may be removed,
@@ -47,7 +47,7 @@ class Compactor:
     async def _decide_steps(self, free: Sequence[Memory], surplus: int, policy: Policy) -> list[Compaction]:
         decided: list[Compaction] = []
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_s):
                 while len(decided) < min(surplus, MAX_STEPS) and len(free) > 1:
                     decided.append(await self._provider.compact(free, policy))
                     free = limits.memories_after(free, decided[-1])

@@ -18,16 +18,16 @@ from schemas.policies.policies import Fraction, Policy
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-PATIENCE_S: Final = 15.0  # for each answer; the candidates of a part are rated concurrently
+TIMEOUT_S: Final = 15.0  # for each answer; the candidates of a part are rated concurrently
 
 
 class Editor:
-    """`provider` rates and shortens within `patience_s` seconds, if the policy wants it. Without an answer, memories get the
+    """`provider` rates and shortens within `timeout_s` seconds, if the policy wants it. Without an answer, memories get the
     default importance and rules shorten texts."""
 
-    def __init__(self, provider: Provider, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, provider: Provider, timeout_s: float = TIMEOUT_S) -> None:
         self._provider = provider
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._rules = OfflineProvider()
 
     async def rate(self, candidates: Iterable[Candidate], namespace: str, policy: Policy) -> dict[str, Fraction]:
@@ -77,7 +77,7 @@ class Editor:
 
     async def _in_time(self, what: str, answer: Awaitable[T], policy: Policy) -> T | None:
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_s):
                 return await answer
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"

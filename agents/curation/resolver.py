@@ -16,11 +16,11 @@ from sinks.memories.resolutions import Resolutions
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S: Final = 20.0
+TIMEOUT_S: Final = 20.0
 
 
 class Resolver:
-    """`provider` answers within `patience_s` seconds. Without an answer, or without a budget, there are no verdicts and the
+    """`provider` answers within `timeout_s` seconds. Without an answer, or without a budget, there are no verdicts and the
     rules decide alone. Verdicts are stored before any decision."""
 
     def __init__(
@@ -28,12 +28,12 @@ class Resolver:
         provider: Provider,
         resolutions: Resolutions,
         clock: Callable[[], datetime],
-        patience_s: float = PATIENCE_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._provider = provider
         self._resolutions = resolutions
         self._clock = clock
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
 
     async def resolve(
         self, batch: CandidateBatch, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy
@@ -50,7 +50,7 @@ class Resolver:
         self, batch: CandidateBatch, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy
     ) -> tuple[Verdict, ...]:
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_s):
                 answer = await self._provider.resolve(candidates, memories, policy, batch)
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"

@@ -35,9 +35,11 @@ def is_covered(
 def is_theirs(
     record: Any, event: Any, erasure: Erasure, conversations: Collection[str], namespaces: Collection[str]
 ) -> bool:
+    names = {*namespaces, erasure.namespace} - {None}
+    if isinstance(event, dict) and text(event, "namespace") in names:
+        return True
     if is_of_another(event, erasure):
         return False
-    names = {*namespaces, erasure.namespace} - {None}
     key = (record.key or b"").decode(errors="replace")
     if key in conversations or key in names or (key and key == erasure.conversation_id):
         return True
@@ -49,13 +51,13 @@ def is_theirs(
     if conversation is not None and (conversation in conversations or conversation == erasure.conversation_id):
         return True
     fed = named if isinstance(named := event.get("namespaces"), list) else []
-    if text(event, "namespace") in names or not names.isdisjoint(str(each) for each in fed):
+    if not names.isdisjoint(str(each) for each in fed):
         return True
     return erasure.kind == "user" and erasure.concerns(scope_of(scope, conversation or "-"))
 
 
 def is_of_another(event: Any, erasure: Erasure) -> bool:
-    """Whether it is another person's message in a conversation in which the erased user spoke too."""
+    """Whether it is a message, or a passage of one, of another person in a conversation in which the erased user spoke too."""
     if erasure.kind != "user" or not isinstance(event, dict) or text(event, "message_id") is None:
         return False
     conversation_id, user_id = text(event, "conversation_id") or "-", text(event, "user_id")

@@ -22,7 +22,7 @@ from schemas.policies.policies import Policy
 log = logging.getLogger(__name__)
 
 SHARED: Final = "shared"  # the reason of requests that are parked for a shared call
-PATIENCE_S: Final = 5.0  # for the other requests of a call; another worker may hold one of them
+WAIT_S: Final = 5.0  # for the other requests of a call; another worker may hold one of them
 FIELDS: Final = ("tenant_id", "app_id", "agent_id", "user_id", "mode")
 
 
@@ -65,7 +65,7 @@ class Member(Struct, frozen=True):
 
 
 class SharedCall:
-    """Waits for the requests with the ids `expected`, until each has joined or left, or for `patience_s` seconds. Then makes
+    """Waits for the requests with the ids `expected`, until each has joined or left, or for `wait_s` seconds. Then makes
     one model call for those that joined, in one of `slots`.
 
     `without_erased` removes erased messages from a request; `context_of` returns its context under the current policy. Both
@@ -80,12 +80,12 @@ class SharedCall:
         context_of: Callable[[ExtractionRequest], Awaitable[Context]],
         slots: asyncio.Semaphore,
         busy: Callable[[], Deferred] | None = None,
-        patience_s: float = PATIENCE_S,
+        wait_s: float = WAIT_S,
     ) -> None:
         self._expected = set(expected)
         self._provider, self._slots = provider, slots
         self._without_erased, self._context_of = without_erased, context_of
-        self._busy, self._patience_s = busy, patience_s
+        self._busy, self._wait_s = busy, wait_s
         self._members: list[Member] = []
         self._waiting = 0
         self._complete = asyncio.Event()
@@ -117,7 +117,7 @@ class SharedCall:
 
     async def _call(self) -> Mapping[str, Answer | None]:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._complete.wait(), self._patience_s)
+            await asyncio.wait_for(self._complete.wait(), self._wait_s)
         self._complete.set()
         answers = await self._answers(self._members)
         return {each.request.request_id: answer for each, answer in zip(self._members, answers, strict=True)}

@@ -42,14 +42,14 @@ class ModelProvider:
     """Asks questions through `calls`, whose name is stored with the answers.
 
     With `count_tokens` answers include the tokens of their prompts; without it token numbers are estimated. A prompt shows
-    at most about `most_tokens` of a slice. With `budget_guard` calls beyond a budget raise Deferred.
+    at most about `max_tokens` of a slice. With `budget_guard` calls beyond a budget raise Deferred.
     """
 
     def __init__(
         self,
         calls: ModelCalls,
         count_tokens: TokenCount | None = None,
-        most_tokens: int = MAX_SLICE_TOKENS,
+        max_tokens: int = MAX_SLICE_TOKENS,
         budget_guard: BudgetGuard | None = None,
     ) -> None:
         self.name = calls.name
@@ -57,7 +57,7 @@ class ModelProvider:
         self.shares_calls = True
         self._calls = calls
         self._counting = count_tokens
-        self._most_tokens = most_tokens
+        self._max_tokens = max_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
         self._bounds = CostBounds(self._count_tokens)
@@ -69,7 +69,7 @@ class ModelProvider:
 
     def with_calls(self, calls: ModelCalls, budget_guard: BudgetGuard | None) -> "ModelProvider":
         """A copy of this provider that makes other calls within other budgets."""
-        return ModelProvider(calls, self._counting, self._most_tokens, budget_guard)
+        return ModelProvider(calls, self._counting, self._max_tokens, budget_guard)
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; Rejected `unreadable` or `truncated` after the second attempt."""
@@ -91,10 +91,10 @@ class ModelProvider:
         """Raises as `extract` does, and Rejected `too_long`, before any call, if the slices do not fit one prompt. The cost
         is split by the slices' tokens."""
         requests = [request for request, _ in slices]
-        if (tokens := sum(tokens_of(each) for request in requests for each in request.messages)) > self._most_tokens:
-            raise Rejected("too_long", f"{tokens:,} tokens together, of which {self._most_tokens:,} would be shown")
+        if (tokens := sum(tokens_of(each) for request in requests for each in request.messages)) > self._max_tokens:
+            raise Rejected("too_long", f"{tokens:,} tokens together, of which {self._max_tokens:,} would be shown")
         context = with_memories_shown(merge_contexts(context for _, context in slices), *requests)
-        question = shared_question(requests, context, self._most_tokens, self._count_tokens)
+        question = shared_question(requests, context, self._max_tokens, self._count_tokens)
         exchange = await self._exchange(question)
         checked = check_shared(exchange.reply.drafts, requests, context, self._count_tokens)
         usages = split_usage(exchange.usage, [sum(map(tokens_of, request.messages)) for request in requests])
@@ -112,7 +112,7 @@ class ModelProvider:
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """Raises as `extract` does. If the summary fails its checks, the earlier one stays."""
-        exchange = await self._exchange(summary_question(request, policy, self._most_tokens))
+        exchange = await self._exchange(summary_question(request, policy, self._max_tokens))
         text = self._fitted(exchange.reply, policy) or self._fitted(request.summary, policy)
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 
@@ -188,7 +188,7 @@ class ModelProvider:
 
     def question(self, request: ExtractionRequest, context: Context) -> Question[ExtractionReply]:
         """The question that `extract` asks."""
-        return extraction_question(request, context, self._most_tokens, self._count_tokens)
+        return extraction_question(request, context, self._max_tokens, self._count_tokens)
 
     def work(self, question: Question[T]) -> PricedWork:
         """The maximum cost of a question, for budgets."""

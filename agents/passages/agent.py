@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 STAGE = "passages"
 DAY_MS: Final = 86_400_000
+IDS: Final = ("namespace", "conversation_id", "message_id", "user_id", "tenant_id", "app_id")
 
 
 class Sent(NamedTuple):
@@ -112,8 +113,8 @@ class PassageAgent:
 
 
 class RefusedPassages:
-    """Writes a dead letter for each passage that Qdrant or the embedder refuses. Its value has the ids of the message, by which
-    an erasure finds it, and no text. The passage stays in PostgreSQL, and search finds it by words alone."""
+    """Writes a dead letter for each passage that Qdrant or the embedder refuses. Its value has the ids and the time of the
+    message, by which an erasure finds it, and no text. The passage stays in PostgreSQL, and search finds it by words alone."""
 
     def __init__(self, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._publisher = publisher
@@ -129,8 +130,9 @@ class RefusedPassages:
 
     async def _publish(self, passage: PassagePoint, reason: str, detail: str) -> None:
         key, rejected = passage.passage_id.encode(), Rejected(reason, detail)
-        ids = {name: getattr(passage, name) for name in ("namespace", "conversation_id", "message_id")}
-        letter = letter_without_source(key, STAGE, "vectors", rejected, self._clock(), codec.encode(ids))
+        ids = {name: value for name in IDS if (value := getattr(passage, name)) is not None}
+        value = codec.encode(ids | {"timestamp": passage.said_at})
+        letter = letter_without_source(key, STAGE, "vectors", rejected, self._clock(), value)
         await self._publisher.publish([letter])
 
 

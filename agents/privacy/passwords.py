@@ -69,6 +69,11 @@ CERTAIN = (
     re.compile(r"(?P<keep>\bWIFI:(?:[STHR]:[^;\n]{0,64}+;){0,4}+P:)(?P<secret>[^;\n]{1,64}+)"),
     re.compile(r"(?P<keep>\"_?auth\"\s*+:\s*+\")(?P<secret>[A-Za-z0-9+/=]{16,}+)"),
 )
+# Each match of CERTAIN has one of these in its casefolded text.
+CERTAIN_WORDS = (
+    *("://", "jdbc:oracle", "sqlplus", "mysql", "mariadb", "sshpass", "docker login", "7z", "zip", "-u"),
+    *("--proxy-user", "echo", "redis-cli", "wifi:", 'auth"'),
+)
 PIN = re.compile(
     r"(?P<keep>(?<![^\W_])(?:pin|cvv2?|cvc2?|otp|tan|mfa code|(?:verification|security|sms|login|2fa|confirmation) code"
     r"|your (?:[\w-]{1,20}+ )?code"

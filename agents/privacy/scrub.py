@@ -11,6 +11,7 @@ from agents.privacy.passwords import (
     AS_NAMED,
     BEHIND,
     CERTAIN,
+    CERTAIN_WORDS,
     CODE_FIRST,
     MADE_UP,
     NAME_WORDS,
@@ -21,7 +22,7 @@ from agents.privacy.passwords import (
     is_password,
 )
 from agents.privacy.personal_data import PERSONAL
-from agents.privacy.secrets import ASSIGNED, HEX, KEY_WORDS, PATH, PLAIN, SHAPES
+from agents.privacy.secrets import ASSIGNED, HEX, KEY_WORDS, PATH, PLAIN, SHAPE_WORDS, SHAPES, WORDLESS_SHAPES
 from schemas.policies.policies import PersonalKind, Privacy
 
 # 20 random base62 characters have about 4 bits per character; words, hosts and paths have less than 3.5. Values named API
@@ -55,9 +56,10 @@ def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
     numbers stay: only known patterns, named values and card numbers with a valid check digit are replaced.
     """
     found: Counter[str] = Counter()
-    for kind, pattern in SHAPES:
+    folded = text.casefold()
+    for kind, pattern in SHAPES if any(word in folded for word in SHAPE_WORDS) else WORDLESS_SHAPES:
         text = replace_matches(text, pattern, kind, found)
-    for pattern in CERTAIN:
+    for pattern in CERTAIN if any(word in folded for word in CERTAIN_WORDS) else ():
         text = replace_matches(text, pattern, "PASSWORD", found)
     text = replace_matches(text, SEED_PHRASE, "SECRET", found)
     text = replace_matches(text, CODE_FIRST, "PIN", found)

@@ -12,6 +12,12 @@ ISSUERS = (
     "|sntrys|sntryu|hvs|hvb|hvr|s0q|sq0[a-z]{3}|pplx|HRKU|dckr_pat|rubygems|PMAK|sbp|tfp|xkeysib|GOCSPX|ya29|sl|pat-na1|pk_prod"
     "|nvapi|fw|tvly|rnd|ATCTT3x|phc|phx|whsec|cio|oauth|EAAA"
 )
+# Patterns without a word that each match has. A digit distinguishes a key from joined words ("key-to-happiness"); the search
+# for it is bounded.
+OF_ISSUER = ("API_KEY", re.compile(rf"\b(?:{ISSUERS})[_.-](?=[A-Za-z0-9_.-]{{0,60}}\d)[A-Za-z0-9_.-]{{16,}}"))
+OF_TWILIO = ("API_KEY", re.compile(r"\bSK[0-9a-f]{32}\b"))
+OF_DISCORD = ("TOKEN", re.compile(r"(?<![\w.-])[MNO][\w-]{22,30}+\.[\w-]{6}\.[\w-]{27,45}+(?![\w.-])", re.ASCII))
+WORDLESS_SHAPES = (OF_ISSUER, OF_TWILIO, OF_DISCORD)
 SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PRIVATE_KEY",
@@ -39,19 +45,18 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("API_KEY", re.compile(r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9]{16,}")),
     ("API_KEY", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
     ("API_KEY", re.compile(r"\bAIza[0-9A-Za-z_-]{35}")),
-    # A digit distinguishes a key from joined words ("key-to-happiness"); the search for it is bounded.
-    ("API_KEY", re.compile(rf"\b(?:{ISSUERS})[_.-](?=[A-Za-z0-9_.-]{{0,60}}\d)[A-Za-z0-9_.-]{{16,}}")),
+    OF_ISSUER,
     ("API_KEY", re.compile(r"\b(?:ATATT3x|ATBB|dapi|AKCp)[A-Za-z0-9_=-]{24,}+")),
     ("TOKEN", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
     ("TOKEN", re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}")),
     ("TOKEN", re.compile(r"\b\d{8,10}:AA[A-Za-z0-9_-]{30,}")),
-    ("API_KEY", re.compile(r"\bSK[0-9a-f]{32}\b")),
+    OF_TWILIO,
     (
         "TOKEN",
         re.compile(r"(?P<keep>\bhttps?://)(?P<secret>(?=[a-z0-9_]{0,40}\d)\w{20,100}+)(?P<rest>@)", re.IGNORECASE),
     ),
     ("TOKEN", re.compile(r"\b1//0[\w-]{20,}+")),
-    ("TOKEN", re.compile(r"(?<![\w.-])[MNO][\w-]{22,30}+\.[\w-]{6}\.[\w-]{27,45}+(?![\w.-])", re.ASCII)),
+    OF_DISCORD,
     ("WEBHOOK", re.compile(r"\bhttps://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{10,}")),
     ("WEBHOOK", re.compile(r"\bhttps://(?:\w{1,9}\.)?discord(?:app)?\.com/api/webhooks/[\w/-]{10,}+")),
     ("WEBHOOK", re.compile(r"\bhttps://[\w-]{1,63}+\.webhook\.office\.com/[\w/@-]{10,}+")),
@@ -97,6 +102,13 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("SECRET", re.compile(r"(?P<keep>\bclient-key-data[\"']?: ?[\"']?)(?P<secret>[A-Za-z0-9+/=]{30,}+)")),
+)
+# Each match of the other shapes has one of these in its casefolded text, which is much faster to search than the patterns are.
+# None has an i where IGNORECASE applies: casefold does not equate all letters that IGNORECASE takes for it.
+SHAPE_WORDS = (
+    *("-----begin", "age-secret-key", "private-lines", "client-key-data", "eyj", "sk-", "k_live_", "k_test_"),
+    *("whsec_", "akia", "asia", "aiza", "atatt3x", "atbb", "dapi", "akcp", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    *("github_pat_", "xox", "xapp-", ":aa", "1//0", "://", "auth", "bearer", "=", "secret"),
 )
 
 # A value assigned to a name for keys. "key" alone may be any key, so its value must look random.

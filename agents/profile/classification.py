@@ -1,9 +1,11 @@
 """Classifies a memory into a part of the profile, by its wording, kind, tags and importance. Pure."""
 
+import re
 from typing import Final
 
 from msgspec import structs
 
+from agents.models.offline.rules.engine.folding import folded
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.lasting_instructions.classifier import MEMORY_LABELS, scores
@@ -39,24 +41,28 @@ def part_of(memory: Memory) -> Part | None:
 
 def part_by_text(memory: Memory, labels: set[str]) -> Part | None:
     """Classifies by the words of the text."""
-    text = memory.text
-    if lexicon.NAME.search(text):
+    if says(memory, lexicon.NAME):
         return "name"
-    if lexicon.ANSWERING.search(text):
+    if says(memory, lexicon.ANSWERING):
         return "wish"
     if is_constraint(memory):
         return "constraint"
     if is_standing_wish(memory):
         return "wish"
-    if lexicon.SPEAKS.search(text):
+    if says(memory, lexicon.SPEAKS):
         return "language"
     return "role" if is_role(memory, labels) else part_by_classifier(memory)
+
+
+def says(memory: Memory, wording: re.Pattern[str]) -> bool:
+    """Whether the text has a wording of the lexicon."""
+    return wording.search(folded(memory.text)) is not None
 
 
 def part_by_classifier(memory: Memory) -> Part | None:
     """Classifies by what a model learnt from sentences, for wording that no pattern has."""
     language = language_of(memory.text, memory.language)
-    is_passing = memory.kind in PASSING_KINDS or lexicon.UNABLE.search(memory.text) is not None
+    is_passing = memory.kind in PASSING_KINDS or says(memory, lexicon.UNABLE)
     if language is None or is_passing or is_over(memory) or is_of_others(memory):
         return None
     scored = scores(memory.text, language, MEMORY_LABELS)
@@ -66,41 +72,41 @@ def part_by_classifier(memory: Memory) -> Part | None:
 
 
 def is_constraint(memory: Memory) -> bool:
-    is_unable = lexicon.UNABLE.search(memory.text) is not None
-    if lexicon.PROHIBITION.search(memory.text) and not is_unable:
-        return memory.kind not in PASSING_KINDS
-    is_state = lexicon.STATE.search(memory.text) is not None
-    is_state = is_state or (has_limit(memory.text, memory.language) and not is_unable)
-    holds = lexicon.OVER.search(memory.text) is None and not is_of_others(memory)
-    return is_state and holds and memory.kind not in PASSING_KINDS
+    if memory.kind in PASSING_KINDS:
+        return False
+    is_unable = says(memory, lexicon.UNABLE)
+    if says(memory, lexicon.PROHIBITION) and not is_unable:
+        return True
+    if says(memory, lexicon.OVER) or is_of_others(memory):
+        return False
+    return says(memory, lexicon.STATE) or (not is_unable and has_limit(memory.text, memory.language))
 
 
 def is_of_others(memory: Memory) -> bool:
     """Whether it states something about a person outside the household, which prompts need only on demand."""
-    return lexicon.OTHERS.search(memory.text) is not None
+    return says(memory, lexicon.OTHERS)
 
 
 def is_over(memory: Memory) -> bool:
     """Whether a state is denied or has ended: "is no longer vegetarian", and not "has no car", which is a limit."""
-    return lexicon.OVER.search(memory.text) is not None and names_state(memory.text, memory.language)
+    return says(memory, lexicon.OVER) and names_state(memory.text, memory.language)
 
 
 def is_standing_wish(memory: Memory) -> bool:
-    text = memory.text
-    is_wish = lexicon.WANTING.search(text) is not None and lexicon.WITHOUT_EXCEPTION.search(text) is not None
+    is_wish = says(memory, lexicon.WANTING) and says(memory, lexicon.WITHOUT_EXCEPTION)
     return is_wish and memory.kind not in PASSING_KINDS
 
 
 def is_role(memory: Memory, labels: set[str]) -> bool:
     if memory.kind == "plan":
         return False
-    tagged = not labels.isdisjoint(lexicon.WORK_LABELS) and lexicon.IS_A.search(memory.text) is not None
-    return tagged or lexicon.WORKS.search(memory.text) is not None
+    tagged = not labels.isdisjoint(lexicon.WORK_LABELS) and says(memory, lexicon.IS_A)
+    return tagged or says(memory, lexicon.WORKS)
 
 
 def part_by_labels(memory: Memory, labels: set[str]) -> Part | None:
     """Classifies by kind and tags, for texts that no pattern matches."""
-    if lexicon.OVER.search(memory.text) and (LIMIT_LABEL not in labels or is_over(memory)):
+    if says(memory, lexicon.OVER) and (LIMIT_LABEL not in labels or is_over(memory)):
         return None
     loose = memory.importance >= LABEL_IMPORTANCE and not labels.isdisjoint(lexicon.LOOSE_LABELS)
     if loose or not labels.isdisjoint(lexicon.CONSTRAINT_LABELS):

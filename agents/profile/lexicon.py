@@ -1,6 +1,7 @@
 """The wording of constraints, wishes, names, languages and roles in memories, in English, German, French and Spanish.
 
-Data for `classification`: patterns of third-person statements, as rules and models write them.
+Data for `classification`: patterns of third-person statements, as rules and models write them. They are in lower case and
+match folded texts.
 """
 
 import re
@@ -9,7 +10,7 @@ from typing import Final
 
 
 def _any(patterns: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns.values()), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns.values()))
 
 
 # The user as the subject; a relative's or a pet's name and job are not the user's.
@@ -54,7 +55,7 @@ STATE: Final = _any(
         r" (?:an? |strictly |fully |mostly |now |also |both )*(?:vegan|vegetarian|pescatarian|gluten|lactose|halal|kosher"
         r"|keto)\b"
         r"|\b(?:vegan|vegetarian|pescatarian|gluten-free|halal|kosher|low-\w+|ketogenic|dairy-free) diet\b"
-        r"|\bkeeps? (?:kosher|halal)\b|\bunder (?:18|the legal age)\b|\bis a minor\b|\bnon-disclosure\b|\bNDA\b"
+        r"|\bkeeps? (?:kosher|halal)\b|\bunder (?:18|the legal age)\b|\bis a minor\b|\bnon-disclosure\b|\bnda\b"
         r"|\b(?:on|under) probation\b|\brestraining order\b",
         "de": r"\b\w*allergi(?:sch|ker\w*)\b|\b(?:hat|haben|leidet|leiden|mit|wegen)\b.{0,40}\w*(?:allergien?|intoleran\w+"
         r"|unverträglichkeit\w*)\b|\b\w+allergie\b|\b\w*intoleran[tz]\w*|\b\w+unverträglich\w*|\bzöliakie\b|\bdiabet\w+|\basthma\w*"
@@ -183,7 +184,7 @@ WITHOUT_EXCEPTION: Final = _any(
 
 
 def _of_user(patterns: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{USER[code]})(?:{each})" for code, each in patterns.items()), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{USER[code]})(?:{each})" for code, each in patterns.items()))
 
 
 NAME: Final = re.compile(
@@ -193,8 +194,7 @@ NAME: Final = re.compile(
     r"|^(?:der )?(?:\w+)?name (?:des nutzers|der nutzerin) ist\b"
     r"|^l['’]utilisat(?:eur|rice) (?:s['’]appelle|se prénomme|se nomme)\b"
     r"|^l['’]utilisat(?:eur|rice) (?:veut|souhaite|préfère) être appelée?\b|^le (?:pré)?nom de l['’]utilisat(?:eur|rice) est\b"
-    r"|^(?:el usuario|la usuaria) (?:se llama|quiere que l[aoe] llamen)\b|^el nombre del? (?:la )?usuari[oa] es\b",
-    re.IGNORECASE,
+    r"|^(?:el usuario|la usuaria) (?:se llama|quiere que l[aoe] llamen)\b|^el nombre del? (?:la )?usuari[oa] es\b"
 )
 SPEAKS: Final = _of_user(
     {

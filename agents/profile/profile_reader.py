@@ -17,7 +17,7 @@ from sinks.memories.live import Head
 from streams.windows.tokens.counting import TokenCount
 
 MAX_CACHED: Final = 2_000  # namespaces; each with the memories of its profile, and the part of every other one
-AT_ONCE: Final = 20  # memories that are classified before other requests have their turn: about 10 ms
+AT_ONCE: Final = 20  # memories that are classified before other requests have their turn: about 4 ms
 
 
 class LiveMemoryReader(Protocol):

@@ -49,13 +49,13 @@ async def replay_kafka(
     generation: Generation,
     replayer: Replayer,
     on_progress: OnProgress,
-    most_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> None:
     """Replays the conversations that the topic still has, in the same order. Raises Misconfigured if they exceed the memory
     limit."""
     since = generation.plan.since
     positions = await log.since(topic, since - MAX_CLOCK_SKEW) if since is not None else await log.beginnings(topic)
-    conversations = await read(log.chunks(topic, positions), generation, replayer, most_bytes)
+    conversations = await read(log.chunks(topic, positions), generation, replayer, max_bytes)
     done = await generations.done_of(generation.generation_id, conversations)
     last_said = {name: max(each.message.timestamp for each in messages) for name, messages in conversations.items()}
     for name in sorted(conversations.keys() - done, key=lambda name: (last_said[name], name)):
@@ -65,7 +65,7 @@ async def replay_kafka(
 
 
 async def read(
-    pieces: AsyncIterator[Chunk], generation: Generation, replayer: Replayer, most_bytes: int
+    pieces: AsyncIterator[Chunk], generation: Generation, replayer: Replayer, max_bytes: int
 ) -> dict[str, list[ArchivedMessage]]:
     """The topic's messages that belong to the generation, by conversation: in the order of partition and position, each
     once."""
@@ -77,9 +77,9 @@ async def read(
             if message is None or message.message_id in messages.get(message.conversation_id, ()):
                 continue
             size += len(record.value)
-            if size > most_bytes:
+            if size > max_bytes:
                 raise Misconfigured(
-                    f"Kafka holds more than {most_bytes} bytes of this period: narrow it with --since and --until, "
+                    f"Kafka holds more than {max_bytes} bytes of this period: narrow it with --since and --until, "
                     "or replay from the archive"
                 )
             archived = ArchivedMessage(message=message, partition=piece.partition, position=record.offset)

@@ -22,15 +22,15 @@ class Admission:
 
     def __init__(self, at_once: int) -> None:
         self._places = asyncio.Semaphore(at_once)
-        self._most_waiting = QUEUE_FACTOR * at_once
+        self._max_waiting = QUEUE_FACTOR * at_once
         self._waiting = 0
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """Takes a place. Raises Overloaded."""
-        if self._places.locked() and self._waiting >= self._most_waiting:
+        if self._places.locked() and self._waiting >= self._max_waiting:
             raise Overloaded(
-                f"{self._most_waiting} searches and context blocks are waiting, the limit of this process: "
+                f"{self._max_waiting} searches and context blocks are waiting, the limit of this process: "
                 "try again, or ask another process"
             )
         self._waiting += 1

@@ -26,13 +26,13 @@ class WindowTerms:
     """Caches terms, as each message needs them; `governed` and `calibrated` bring changes. `adjustable`: some policy lets
     users choose settings.
 
-    A slice has at most `most_slice_tokens` under any policy, except for a single larger message.
+    A slice has at most `max_slice_tokens` under any policy, except for a single larger message.
     """
 
-    def __init__(self, policies: Policies, limits: ModelLimits, most_slice_tokens: int | None = None) -> None:
+    def __init__(self, policies: Policies, limits: ModelLimits, max_slice_tokens: int | None = None) -> None:
         self.policies = policies
         self.adjustable = allow_choices(policies)
-        self._most_slice_tokens = most_slice_tokens
+        self._max_slice_tokens = max_slice_tokens
         self._limits = limits
         self._calibrations: Mapping[str, Calibration] = {}
         self._version = 0
@@ -68,7 +68,7 @@ class WindowTerms:
 
     def _within(self, policy: Policy) -> Policy:
         """The policy with slices that the configured models can read whole."""
-        most = self._most_slice_tokens
+        most = self._max_slice_tokens
         if most is None or policy.slice_tokens <= most:
             return policy
         return structs.replace(policy, slice_tokens=max(most, LEAST_SLICE_TOKENS))

@@ -42,7 +42,7 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
 
 def extraction_services(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionServices:
     settings, policies = wiring.settings, wiring.policies
-    terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
+    terms = WindowTerms(policies.now, models.model_limits(settings), models.slice_token_limit(settings))
     policies.add_listener(terms.governed)
     return ExtractionServices(
         provider=provider,

@@ -185,15 +185,17 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         app.beside.append(lambda: resuming.under_way)
         periodic_tasks.add("parked requests", RESUME_S, resuming.tick)
         if batches is not None:
-            periodic_tasks.add("batches", BATCHES_S, batch_agent(wiring, extractor, outcomes, batches).tick)
+            periodic_tasks.add("batches", BATCHES_S, batch_agent(wiring, leases, extractor, outcomes, batches).tick)
         return agent.handle
 
     await wiring.add("extraction", handle)
 
 
-def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes, batches: ModelBatches) -> BatchAgent:
+def batch_agent(
+    wiring: Wiring, leases: Pool, extractor: Extractor, outcomes: RequestOutcomes, batches: ModelBatches
+) -> BatchAgent:
     return BatchAgent(
-        Batches(wiring.pool),
+        Batches(wiring.pool, leases),
         batches,
         extractor,
         outcomes,

@@ -88,7 +88,7 @@ PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, BudgetGuard | None],
 }
 
 
-def most_slice_tokens(settings: Settings) -> int:
+def slice_token_limit(settings: Settings) -> int:
     """The largest slice that every configured model can read."""
     return min(SLICE_TOKENS_BY_PROVIDER.get(name, MAX_SLICE_TOKENS) for name in provider_names(settings))
 

@@ -31,7 +31,7 @@ async def window_terms(
     settings: Settings, policies: CurrentPolicies, pool: Pool, periodic_tasks: PeriodicTasks
 ) -> WindowTerms:
     """The terms of windows under the current policies and calibrations."""
-    terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
+    terms = WindowTerms(policies.now, models.model_limits(settings), models.slice_token_limit(settings))
     policies.add_listener(terms.governed)
     calibrations = Calibrations(pool)
 

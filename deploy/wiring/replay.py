@@ -136,7 +136,7 @@ async def replayer(parts: ReplayParts, generation: Generation, before: Policies)
         said_again=RepeatedMessages(),
         concurrency=settings.curation_concurrency,
     )
-    terms = WindowTerms(plan.policies, models.model_limits(settings), models.most_slice_tokens(settings))
+    terms = WindowTerms(plan.policies, models.model_limits(settings), models.slice_token_limit(settings))
     terms.calibrated(await calibrations.all())
     made = Replayer(
         generation,

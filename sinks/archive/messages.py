@@ -124,16 +124,16 @@ class Archive:
             return archived_messages(await self._pool.fetch(statement, conversation_id, *start, limit))
 
     async def unextracted(
-        self, conversation_id: str, completed_before: datetime, *, limit: int = 200, most_bytes: int = 1_000_000
+        self, conversation_id: str, completed_before: datetime, *, limit: int = 200, max_bytes: int = 1_000_000
     ) -> tuple[Message, ...]:
         """Messages of users and assistants that are in no extraction completed before that moment, in order.
 
-        Only the latest: at most `limit` messages, of which all but the oldest have less than `most_bytes` together. Raises
+        Only the latest: at most `limit` messages, of which all but the oldest have less than `max_bytes` together. Raises
         Retryable.
         """
         with translated("reading unextracted messages"):
             statement = query("archive", "unextracted")
-            rows = await self._pool.fetch(statement, conversation_id, completed_before, limit, most_bytes)
+            rows = await self._pool.fetch(statement, conversation_id, completed_before, limit, max_bytes)
         return tuple(archived.message for archived in in_order(archived_messages(rows)))
 
     async def window(

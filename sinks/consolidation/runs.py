@@ -31,14 +31,14 @@ class Runs:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, max_pending: int | None = None, audited: Audited | None = None) -> bool:
         """Stores a run for the scheduler to begin, and its audit entry `audited`. A known id changes nothing. Returns False,
-        and stores nothing, if `most_pending` manual runs of the same actor have not begun."""
+        and stores nothing, if `max_pending` manual runs of the same actor have not begun."""
         with translated("storing a consolidation run"):
             async with self._pool.acquire() as connection, connection.transaction():
-                if most_pending is not None:
+                if max_pending is not None:
                     await connection.execute(query("runs", "lock_requester"), run.asked_by)
-                    if await connection.fetchval(query("runs", "count_pending"), run.asked_by) >= most_pending:
+                    if await connection.fetchval(query("runs", "count_pending"), run.asked_by) >= max_pending:
                         return False
                 if await add(connection, run) and audited is not None:
                     await Audit(connection).record(audited)

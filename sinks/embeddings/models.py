@@ -19,7 +19,7 @@ MINILM_WEIGHTS_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e
 
 class Model(Struct, frozen=True, kw_only=True):
     """`before_question` and `before_text` are prefixes that the model was trained with. With `first_token` the vector of the
-    first token is the text's, otherwise the mean of all tokens. A text is truncated to `most_tokens`.
+    first token is the text's, otherwise the mean of all tokens. A text is truncated to `max_tokens`.
 
     `batch` is the number of texts that are computed together. It is 1 where the model scales activations by the range of the
     batch: there a text's vector would depend on its neighbours (cosine 0.995 to itself), and single texts are as fast from
@@ -34,7 +34,7 @@ class Model(Struct, frozen=True, kw_only=True):
     before_question: str = ""
     before_text: str = ""
     first_token: bool = False
-    most_tokens: int
+    max_tokens: int
     batch: int
     question_graph: Path | None = None
 
@@ -54,12 +54,12 @@ class ModelFiles(Struct, frozen=True):
         return ModelFiles(graph, self.tokenizer, f"{self.name} with another graph", contents={self.name: self.onnx})
 
 
-MINILM: Final = Model(name="all-MiniLM-L6-v2-int8", most_tokens=256, batch=8)
+MINILM: Final = Model(name="all-MiniLM-L6-v2-int8", max_tokens=256, batch=8)
 E5_SMALL: Final = Model(
     name="e5-small-v2-int8",
     before_question="query: ",
     before_text="passage: ",
-    most_tokens=512,
+    max_tokens=512,
     batch=1,
     question_graph=E5_QUESTIONS,
 )
@@ -67,7 +67,7 @@ BGE_SMALL: Final = Model(
     name="bge-small-en-v1.5-int8",
     before_question="Represent this sentence for searching relevant passages: ",
     first_token=True,
-    most_tokens=512,
+    max_tokens=512,
     batch=1,
 )
 MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}

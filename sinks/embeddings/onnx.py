@@ -41,7 +41,7 @@ class OnnxEmbedder:
         self.dimension = model.dimension
         self._model = model
         self._tokenizer = Tokenizer.from_buffer(files.tokenizer)
-        self._tokenizer.enable_truncation(model.most_tokens)
+        self._tokenizer.enable_truncation(model.max_tokens)
         self._tokenizer.no_padding()
         options = session_options(files.weights, files.contents)
         self._session = onnxruntime.InferenceSession(files.onnx, options, providers=["CPUExecutionProvider"])

@@ -67,10 +67,11 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
 class Batches:
     """Every method raises Retryable when PostgreSQL is away. Methods with an `owner` do nothing if the owner's lease has
-    ended."""
+    ended. Claims and renewals use the pool `leases`, if given, as in Extractions."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, leases: Pool | None = None) -> None:
         self._pool = pool
+        self._leases = leases or pool
 
     async def form(self, bounds: Bounds) -> str | None:
         """Forms a batch of waiting requests if they reach the bounds, and returns its key. Only one worker forms batches at
@@ -92,12 +93,12 @@ class Batches:
     async def claim(self, owner: str, lease_s: float) -> Batch | None:
         """Claims a batch that is due, under a lease; None if there is none. `owner` names this claim."""
         with translated("claiming a batch"):
-            row = await self._pool.fetchrow(query("batches", "claim"), owner, lease_s)
+            row = await self._leases.fetchrow(query("batches", "claim"), owner, lease_s)
         return convert(dict(row), Batch) if row else None
 
     async def renew(self, batch_key: str, owner: str, lease_s: float) -> bool:
         with translated("renewing a batch's lease"):
-            return bool(await self._pool.fetchval(query("batches", "renew"), batch_key, owner, lease_s))
+            return bool(await self._leases.fetchval(query("batches", "renew"), batch_key, owner, lease_s))
 
     async def put_back(self, batch_key: str, owner: str, pause_s: float) -> None:
         """Releases the lease; the batch is due again after the pause."""

@@ -126,12 +126,12 @@ class Parking:
         return await decodable_rows(self._pool, rows, of_row)
 
     async def claim_companions(
-        self, first: Parked, reason: str, most_tokens: int, limit: int, owner: str, lease_s: float
+        self, first: Parked, reason: str, max_tokens: int, limit: int, owner: str, lease_s: float
     ) -> list[Parked]:
         """Claims requests of the same lane that may share a call with `first` and wait for this `reason`, whether due or
-        not: at most `limit`, with at most `most_tokens` together; under a lease, as `claim`."""
+        not: at most `limit`, with at most `max_tokens` together; under a lease, as `claim`."""
         with translated("claiming parked requests"):
-            values = (first.shares, first.lane, reason, most_tokens, owner, lease_s, limit)
+            values = (first.shares, first.lane, reason, max_tokens, owner, lease_s, limit)
             rows = await self._pool.fetch(query("parked", "claim_companions"), *values)
         return await decodable_rows(self._pool, rows, of_row)
 

@@ -234,6 +234,9 @@ def point(piece: Piece) -> PassagePoint:
         speaker=storable(piece.speaker),
         said_at=message.timestamp,
         vector=piece.vector,
+        user_id=message.user_id and storable(message.user_id),
+        tenant_id=message.tenant_id and storable(message.tenant_id),
+        app_id=message.app_id and storable(message.app_id),
     )
 
 

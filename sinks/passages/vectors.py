@@ -22,7 +22,7 @@ SUFFIX = "-passages"  # appended to the name of the memories' collection
 
 
 class PassagePoint(NamedTuple):
-    """A passage's vector, the payload that searches filter by, and its message."""
+    """A passage's vector, the payload that searches filter by, and its message with the user who sent it."""
 
     passage_id: str
     namespace: str
@@ -31,6 +31,9 @@ class PassagePoint(NamedTuple):
     speaker: str
     said_at: datetime
     vector: Vector
+    user_id: str | None = None
+    tenant_id: str | None = None
+    app_id: str | None = None
 
 
 OnRefused: TypeAlias = Callable[[PassagePoint, PointsRefused], Awaitable[None]]

@@ -41,9 +41,9 @@ class Log:
     `reading` converts records before they are returned, such as from a registry's wire format.
     """
 
-    def __init__(self, client: dict[str, Any], most_bytes: int = 4_194_304, reading: Reading = as_they_are) -> None:
+    def __init__(self, client: dict[str, Any], max_bytes: int = 4_194_304, reading: Reading = as_they_are) -> None:
         self._client = client
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._reading_of = reading
 
     async def beginnings(self, topic: str) -> dict[int, int]:
@@ -87,7 +87,7 @@ class Log:
             "fetch_max_wait_ms": SOON_MS,
             "retry_backoff_ms": UNKNOWN_TOPIC_MS,
         }
-        consumer = AIOKafkaConsumer(**self._client, **options, max_partition_fetch_bytes=self._most_bytes)
+        consumer = AIOKafkaConsumer(**self._client, **options, max_partition_fetch_bytes=self._max_bytes)
         try:
             await consumer.start()
             yield consumer

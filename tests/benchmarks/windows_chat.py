@@ -60,8 +60,8 @@ class _Chat:
             **fields,
         )
 
-    def wait(self, least_s: float, most_s: float) -> None:
-        self._moment += timedelta(seconds=self._rng.uniform(least_s, most_s))
+    def wait(self, min_s: float, max_s: float) -> None:
+        self._moment += timedelta(seconds=self._rng.uniform(min_s, max_s))
 
     def call(self) -> ToolCall:
         return ToolCall(id=f"call-{next(self._calls)}", name="search", arguments={"query": text(self._rng)[:80]})

@@ -71,7 +71,7 @@ class FakeArchive:
         return tuple(each for each in there if (place(each) < start) == backwards and place(each) != start)[:limit]
 
     async def unextracted(
-        self, conversation_id: str, completed_before: datetime, *, limit: int = 200, most_bytes: int = 1_000_000
+        self, conversation_id: str, completed_before: datetime, *, limit: int = 200, max_bytes: int = 1_000_000
     ) -> tuple[Message, ...]:
         done = self.extracted | {each for each, at in self.completed.items() if at <= completed_before}
         waiting = [
@@ -81,7 +81,7 @@ class FakeArchive:
         ]
         latest: list[ArchivedMessage] = []
         for each in waiting[::-1][:limit]:
-            if sum(len(newer.message.content.encode()) for newer in latest) < most_bytes:
+            if sum(len(newer.message.content.encode()) for newer in latest) < max_bytes:
                 latest.append(each)
         return tuple(each.message for each in in_order(latest))
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 
-from agents.models.calls.exchange import ModelReply
+from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.calls.rate_limits import Allowance
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
@@ -47,3 +48,19 @@ class FakeCalls:
             raise self.failures.popleft()
         text = '{"memories": []}'
         return ModelReply(text=text, truncated=False, model="fake-1", usage=USAGE, allowances=self.allowances)
+
+
+class ScriptedCalls(FakeCalls):
+    """Each call gives the next text; those that begin with `…` broke off."""
+
+    max_reply_tokens = 8_192
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(takes_s=0.0)
+        self.texts = deque(texts)
+        self.received: list[tuple[tuple[ChatTurn, ...], int]] = []
+
+    async def call(self, question: Question, turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
+        self.received.append((tuple(turns), max_tokens))
+        text = self.texts.popleft()
+        return ModelReply(text=text.removeprefix("…"), truncated=text.startswith("…"), model="m", usage=USAGE)

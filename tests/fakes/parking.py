@@ -91,14 +91,14 @@ class FakeParking:
         return [row for row in own if row.parked.tries == 0]
 
     async def claim_companions(
-        self, first: Parked, reason: str, most_tokens: int, limit: int, owner: str, lease_s: float
+        self, first: Parked, reason: str, max_tokens: int, limit: int, owner: str, lease_s: float
     ) -> list[Parked]:
         await self._raise_failure("claim_companions")
         claimed: list[Parked] = []
         for row in self._waiting(first.shares, reason):
             free = row.until is None or row.until <= self._clock()
-            most_tokens -= row.parked.tokens if free else 0
-            if len(claimed) < limit and free and most_tokens >= 0 and row.parked.lane == first.lane:
+            max_tokens -= row.parked.tokens if free else 0
+            if len(claimed) < limit and free and max_tokens >= 0 and row.parked.lane == first.lane:
                 row.owner, row.until = owner, self._in(lease_s)
                 claimed.append(row.parked)
         return claimed

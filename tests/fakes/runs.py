@@ -22,9 +22,9 @@ class FakeRuns:
         """Stores a run, replacing one with its id."""
         self.by_id[run.run_id] = run
 
-    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, max_pending: int | None = None, audited: Audited | None = None) -> bool:
         waiting = [each for each in self.by_id.values() if (each.status, each.trigger) == ("pending", "hand")]
-        if most_pending is not None and sum(each.asked_by == run.asked_by for each in waiting) >= most_pending:
+        if max_pending is not None and sum(each.asked_by == run.asked_by for each in waiting) >= max_pending:
             return False
         if run.run_id not in self.by_id and audited is not None:
             self.audited.append(audited)

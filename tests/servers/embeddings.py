@@ -27,18 +27,18 @@ SPOILT = frozenset({"zero", "nan", "null", "short", "fewer", "wrong_index"})
 class EmbeddingServer(ScriptedServer):
     """A step of the script is a name in FAULTS or SPOILT, or one of ScriptedServer.between.
 
-    Requests with more than `most_texts` texts are refused as by Text Embeddings Inference, texts of more than `most_chars`
+    Requests with more than `max_texts` texts are refused as by Text Embeddings Inference, texts of more than `max_chars`
     as by the protocol's server; Ollama truncates them if `cuts` is on, as before 0.13.5. With a `key`, other keys are
     refused. OpenAI's items come in reverse order, which their index allows.
     """
 
     def __init__(
-        self, dimension: int = 384, most_texts: int = 32, most_chars: int = 2_000, cuts: bool = True, key: str = ""
+        self, dimension: int = 384, max_texts: int = 32, max_chars: int = 2_000, cuts: bool = True, key: str = ""
     ) -> None:
         super().__init__()
         self.dimension = dimension
-        self._most_texts = most_texts
-        self._most_chars = most_chars
+        self._max_texts = max_texts
+        self._max_chars = max_chars
         self._cuts = cuts
         self._key = key
 
@@ -55,11 +55,11 @@ class EmbeddingServer(ScriptedServer):
             return web.json_response(
                 {"error": f'model "{body.get("model")}" not found, try pulling it first'}, status=404
             )
-        if any(len(text) > self._most_chars for text in body["input"]) and not (
+        if any(len(text) > self._max_chars for text in body["input"]) and not (
             self._cuts and body.get("truncate", True)
         ):
             return web.json_response({"error": "the input length exceeds the context length"}, status=400)
-        texts = [text[: self._most_chars] for text in body["input"]]
+        texts = [text[: self._max_chars] for text in body["input"]]
         step, early = await self._early(request, body)
         if early is not None:
             return early
@@ -94,11 +94,11 @@ class EmbeddingServer(ScriptedServer):
             return web.json_response({"error": error}, status=404)
         if any(not text.strip() for text in body["input"]):
             return web.json_response({"error": {"message": "input cannot be an empty string"}}, status=400)
-        if len(body["input"]) > self._most_texts:
-            said = f"batch size {len(body['input'])} > maximum allowed batch size {self._most_texts}"
+        if len(body["input"]) > self._max_texts:
+            said = f"batch size {len(body['input'])} > maximum allowed batch size {self._max_texts}"
             return web.json_response({"error": said, "error_type": "Validation"}, status=422)
-        if any(len(text) > self._most_chars for text in body["input"]):
-            said = f"Input validation error: `inputs` must have less than {self._most_chars} tokens"
+        if any(len(text) > self._max_chars for text in body["input"]):
+            said = f"Input validation error: `inputs` must have less than {self._max_chars} tokens"
             return web.json_response({"error": said, "error_type": "Validation"}, status=413)
         return None
 

@@ -84,7 +84,7 @@ class OllamaServer(ScriptedServer):
         read = sent if sent < window else self._shortened(window)
         if step == "shortened":
             read = sent // 2
-        text, reason = self._said(body, step, most_tokens(options, window - read))
+        text, reason = self._said(body, step, reply_tokens(options, window - read))
         answer = {
             "model": body["model"],
             "created_at": MOMENT,
@@ -188,7 +188,7 @@ def rendered(messages: list[dict[str, str]]) -> str:
     return "".join([*turns, "<|assistant|>\n"])
 
 
-def most_tokens(options: dict[str, Any], room: int) -> int:
+def reply_tokens(options: dict[str, Any], room: int) -> int:
     max_tokens: int = options.get("num_predict", -1)
     return max(0, room if max_tokens < 0 else min(max_tokens, room))
 

@@ -31,18 +31,18 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode(errors="surrogatepass")) // BYTES_PER_TOKEN)
 
 
-def fitted_summary(text: str, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY) -> str:
-    """The text as a summary of at most `most_tokens` tokens and LONGEST_SUMMARY characters; empty if nothing is left.
+def fitted_summary(text: str, max_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY) -> str:
+    """The text as a summary of at most `max_tokens` tokens and LONGEST_SUMMARY characters; empty if nothing is left.
 
     A longer text is cut after a sentence, otherwise after a word, otherwise after a grapheme. Sentences that address a model
     are left out, since a summary is part of a prompt. What `privacy` removes is removed first.
     """
     line = without_instructions(safe_line(text, privacy))
-    if len(line) <= LONGEST_SUMMARY and count_tokens(line) <= most_tokens:
+    if len(line) <= LONGEST_SUMMARY and count_tokens(line) <= max_tokens:
         return line
     head = line[:LONGEST_SUMMARY]
-    whole = longest(head, [found.start() for found in SENTENCE_BREAK.finditer(head)], most_tokens, count_tokens)
-    return whole or cut_with_ellipsis(head, most_tokens, count_tokens)
+    whole = longest(head, [found.start() for found in SENTENCE_BREAK.finditer(head)], max_tokens, count_tokens)
+    return whole or cut_with_ellipsis(head, max_tokens, count_tokens)
 
 
 def safe_line(text: str, privacy: Privacy) -> str:
@@ -64,20 +64,20 @@ def split_sentences(line: str) -> list[str]:
     return [part for part in SENTENCE_BREAK.split(line) if part]
 
 
-def cut_with_ellipsis(head: str, most_tokens: int, count_tokens: TokenCount) -> str:
+def cut_with_ellipsis(head: str, max_tokens: int, count_tokens: TokenCount) -> str:
     """The longest beginning that fits with `…`, cut after a word, otherwise after a grapheme."""
-    room = most_tokens - count_tokens(ELLIPSIS)
+    room = max_tokens - count_tokens(ELLIPSIS)
     words = [at for at, character in enumerate(head) if character == " " and at]
     characters = [at for at in range(1, len(head)) if is_boundary(head, at)]
     cut = longest(head, words, room, count_tokens) or longest(head, characters, room, count_tokens)
     return cut and cut.rstrip(" ,;:–-") + ELLIPSIS
 
 
-def longest(text: str, ends: Sequence[int], most_tokens: int, count_tokens: TokenCount) -> str:
+def longest(text: str, ends: Sequence[int], max_tokens: int, count_tokens: TokenCount) -> str:
     """The longest beginning of the text that ends at one of the ascending places `ends` and fits; empty if none does."""
-    at = bisect_right(ends, most_tokens, key=lambda end: count_tokens(text[:end]))
+    at = bisect_right(ends, max_tokens, key=lambda end: count_tokens(text[:end]))
     # Token counts are not monotonic in the length, so the result of the bisection is checked again.
-    while at and count_tokens(text[: ends[at - 1]]) > most_tokens:
+    while at and count_tokens(text[: ends[at - 1]]) > max_tokens:
         at -= 1
     return text[: ends[at - 1]] if at else ""
 

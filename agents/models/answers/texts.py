@@ -45,16 +45,16 @@ def without_secrets(text: str, privacy: Privacy) -> str:
     return scrubbed
 
 
-def truncated(text: str, most_chars: int, most_tokens: int, count_tokens: TokenCount) -> str:
+def truncated(text: str, max_chars: int, max_tokens: int, count_tokens: TokenCount) -> str:
     """The text if it fits, otherwise its beginning up to a word, with `…`."""
-    if len(text) <= most_chars and fits(text, most_tokens, count_tokens):
+    if len(text) <= max_chars and fits(text, max_tokens, count_tokens):
         return text
-    return cut_with_ellipsis(text[:most_chars], most_tokens, count_tokens)
+    return cut_with_ellipsis(text[:max_chars], max_tokens, count_tokens)
 
 
-def fits(text: str, most_tokens: int, count_tokens: TokenCount) -> bool:
+def fits(text: str, max_tokens: int, count_tokens: TokenCount) -> bool:
     # A token has at least one byte, so most texts need no counting.
-    return len(text.encode(errors="surrogatepass")) <= most_tokens or count_tokens(text) <= most_tokens
+    return len(text.encode(errors="surrogatepass")) <= max_tokens or count_tokens(text) <= max_tokens
 
 
 def checked_text(text: str, policy: Policy, count_tokens: TokenCount) -> str:

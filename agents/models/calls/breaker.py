@@ -9,10 +9,10 @@ BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 
 class Breaker:
-    """Opens after `most_outages` in a row. After `cool_down_s` seconds one probe may pass, which closes or reopens it."""
+    """Opens after `max_outages` in a row. After `cool_down_s` seconds one probe may pass, which closes or reopens it."""
 
-    def __init__(self, most_outages: int = 5, cool_down_s: float = 30.0) -> None:
-        self._most_outages = most_outages
+    def __init__(self, max_outages: int = 5, cool_down_s: float = 30.0) -> None:
+        self._max_outages = max_outages
         self._cool_down_s = cool_down_s
         self._opened_at: float | None = None
         self._probing = False
@@ -44,7 +44,7 @@ class Breaker:
     def failed(self, now: float) -> None:
         """Notes an outage. Calls that were running when the breaker opened do not delay the probe."""
         self.outages += 1
-        if (self._opened_at is None and self.outages >= self._most_outages) or self._probing:
+        if (self._opened_at is None and self.outages >= self._max_outages) or self._probing:
             self._opened_at = now
         self._probing = False
 

@@ -36,11 +36,11 @@ class ScoredSentence(Struct, frozen=True):
 
 
 def excerpt(
-    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY
+    request: ExtractionRequest, max_tokens: int, count_tokens: TokenCount, privacy: Privacy = DEFAULT_PRIVACY
 ) -> str:
     """The earlier summary and this slice's sentences; each gets at least half of the tokens if it needs them. Never raises."""
-    earlier = fitted_summary(request.summary, most_tokens, count_tokens, privacy)
-    room = most_tokens - min(count_tokens(earlier), most_tokens // 2)
+    earlier = fitted_summary(request.summary, max_tokens, count_tokens, privacy)
+    room = max_tokens - min(count_tokens(earlier), max_tokens // 2)
     known = set(split_sentences(earlier))
     chosen = best_sentences(
         [each for each in scored_sentences(request.messages) if each.text not in known], room, count_tokens
@@ -48,8 +48,8 @@ def excerpt(
     latest = fitted_summary(" ".join(chosen), room, count_tokens, privacy)
     if not latest:
         return earlier
-    earlier = fitted_summary(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
-    return fitted_summary(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
+    earlier = fitted_summary(request.summary, max_tokens - count_tokens(latest) - 1, count_tokens, privacy)
+    return fitted_summary(f"{earlier} {latest}".strip(), max_tokens, count_tokens, privacy)
 
 
 def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens: TokenCount) -> list[str]:

@@ -27,7 +27,7 @@ SPEAKER_LABELS: Final = {
 
 
 def note(
-    drafts: Sequence[Draft], request: ExtractionRequest, names: Mapping[str | None, str], most_chars: int
+    drafts: Sequence[Draft], request: ExtractionRequest, names: Mapping[str | None, str], max_chars: int
 ) -> list[Draft]:
     """One draft; none if nothing is worth storing. `drafts` are the rules' findings, `names` the display names of several
     speakers."""
@@ -35,7 +35,7 @@ def note(
     parts += opening_and_outcome(request.messages, {number for draft in drafts for number in draft.messages})
     chosen: list[Draft] = []
     for each in sorted(parts, key=lambda each: -(each.importance or 0.0)):
-        fits = len(chosen) < MAX_SENTENCES and len(text_of([*chosen, each])) <= most_chars
+        fits = len(chosen) < MAX_SENTENCES and len(text_of([*chosen, each])) <= max_chars
         if fits and each.text not in {part.text for part in chosen}:
             chosen.append(each)
     chosen = chosen or sorted(parts, key=attrgetter("importance"))[-1:]

@@ -49,7 +49,7 @@ class ChatAnswer(Struct, frozen=True, kw_only=True):
 class OllamaCalls:
     """Calls `model` on the server at `where` through `client`; all errors are memstream's.
 
-    `timeout_s` bounds a call, loading the model included. The context has at most `most_window_tokens`; it never shrinks, as
+    `timeout_s` bounds a call, loading the model included. The context has at most `max_window_tokens`; it never shrinks, as
     the model would be reloaded for a smaller one too.
     """
 
@@ -62,14 +62,14 @@ class OllamaCalls:
         model: str,
         where: str,
         timeout_s: float,
-        most_window_tokens: int,
+        max_window_tokens: int,
     ) -> None:
         self.leaves_machine = not is_loopback(where) or is_cloud_model(model)
         self._client = client
         self._model = model
         self._where = where
         self._timeout_s = timeout_s
-        self._most_window_tokens = most_window_tokens
+        self._max_window_tokens = max_window_tokens
         self._window_tokens = 0
 
     async def unavailable_reason(self) -> str | None:
@@ -85,16 +85,16 @@ class OllamaCalls:
         messages = [{"role": "system", "content": system(question)}, *chat_messages]
         # Always reserves the largest answer: a second call must not reload the model.
         estimated = sum(estimated_tokens(message["content"]) for message in messages)
-        window_tokens = window_for(estimated, self.max_reply_tokens, self._most_window_tokens)
+        window_tokens = window_for(estimated, self.max_reply_tokens, self._max_window_tokens)
         # A copy: while this call waits, another one may enlarge the window.
         window = self._window_tokens = max(self._window_tokens, window_tokens)
         try:
             return await self._read_whole(question, messages, max_tokens, window)
         except Rejected as rejected:
-            if rejected.reason != "too_large" or window >= self._most_window_tokens:
+            if rejected.reason != "too_large" or window >= self._max_window_tokens:
                 raise
         # Digits and rare scripts may have more tokens than estimated.
-        window = self._window_tokens = self._most_window_tokens
+        window = self._window_tokens = self._max_window_tokens
         return await self._read_whole(question, messages, max_tokens, window)
 
     def fixed_texts(self, question: Question[Any]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ class OllamaProvider(ModelProvider):
 
     `timeout_s` is per call, loading the model included: the first call after a pause may need most of it. At most
     `concurrency` calls run at a time; the server queues further ones, and their timeouts run meanwhile. After five outages
-    in a row no call is made for `cool_down_s` seconds. The context is as large as a slice needs, at most `most_window_tokens`: it
+    in a row no call is made for `cool_down_s` seconds. The context is as large as a slice needs, at most `max_window_tokens`: it
     uses the server's memory.
 
     Raises Misconfigured for an invalid `base_url`.
@@ -35,7 +35,7 @@ class OllamaProvider(ModelProvider):
         base_url: str = "http://127.0.0.1:11434",
         timeout_s: float = 120.0,
         count_tokens: TokenCount | None = None,
-        most_window_tokens: int = MAX_WINDOW_TOKENS,
+        max_window_tokens: int = MAX_WINDOW_TOKENS,
         concurrency: int = 1,
         budget_guard: BudgetGuard | None = None,
         cool_down_s: float = 30.0,
@@ -43,8 +43,8 @@ class OllamaProvider(ModelProvider):
         self._model = model
         self._client = client_at(base_url, timeout_s)
         where = self._client.base_url.copy_with(username="", password="")
-        calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, most_window_tokens)
-        room = max_slice_tokens(most_window_tokens)
+        calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, max_window_tokens)
+        room = max_slice_tokens(max_window_tokens)
         guarded = GuardedCalls(calls, concurrency, breaker=Breaker(cool_down_s=cool_down_s))
         super().__init__(guarded, count_tokens, room, budget_guard)
 

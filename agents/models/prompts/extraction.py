@@ -126,8 +126,8 @@ def kinds_part(policy: Policy) -> str:
     return f"{listed}\n{OWN_KIND}" if policy.unknown_kinds == "create" else listed
 
 
-def data_part(request: ExtractionRequest, context: Context, most_tokens: int = MAX_SLICE_TOKENS) -> str:
-    """Known memories, earlier messages and the slice, each in a fenced block. Shows at most about `most_tokens` of the
+def data_part(request: ExtractionRequest, context: Context, max_tokens: int = MAX_SLICE_TOKENS) -> str:
+    """Known memories, earlier messages and the slice, each in a fenced block. Shows at most about `max_tokens` of the
     slice."""
     privacy = context.policy.privacy
     group = people_speaking(request, privacy)
@@ -135,7 +135,7 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
     overlap, called = request.overlap, roles(request, group)
     before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
     tool_chars = ATTRIBUTED_CHARS if context.policy.attributed else CONTEXT_CHARS
-    slice_lines = transcript(request.messages, privacy, most_tokens, roles=called, tool_chars=tool_chars)
+    slice_lines = transcript(request.messages, privacy, max_tokens, roles=called, tool_chars=tool_chars)
     parts = (
         fenced("speakers", group.legend),
         fenced("memories", known),
@@ -147,12 +147,12 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
 
 
 def shared_data_part(
-    requests: Sequence[ExtractionRequest], context: Context, most_tokens: int = MAX_SLICE_TOKENS
+    requests: Sequence[ExtractionRequest], context: Context, max_tokens: int = MAX_SLICE_TOKENS
 ) -> str:
     """The known memories and the slices of several conversations of one person, each after the messages before it. Messages of
     slices are numbered from 1, messages before them from 0 downwards. Short messages of all slices are shown whole."""
     policy = context.policy
-    limit = message_limit([tokens_of(each) for one in requests for each in one.messages], most_tokens)
+    limit = message_limit([tokens_of(each) for one in requests for each in one.messages], max_tokens)
     tool_chars = ATTRIBUTED_CHARS if policy.attributed else CONTEXT_CHARS
     known = known_part(with_memories_shown(context, *requests), requests[0], People())
     parts, shown_messages, before = [SHARED, fenced("memories", known)], 0, 0

@@ -99,16 +99,16 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
 def extraction_question(
     request: ExtractionRequest,
     context: Context,
-    most_tokens: int = MAX_SLICE_TOKENS,
+    max_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
 ) -> Question[ExtractionReply]:
-    """A question whose reply has drafts and ratings as unchecked builtins. Shows at most about `most_tokens` of the slice."""
+    """A question whose reply has drafts and ratings as unchecked builtins. Shows at most about `max_tokens` of the slice."""
     return Question(
         purpose="extract",
         payer=Payer.of(request, context.policy),
         stable=STABLE,
         policy=policy_part(context.policy, request.scope.mode),
-        user_prompt=data_part(request, context, most_tokens),
+        user_prompt=data_part(request, context, max_tokens),
         local_only=context.policy.local_only,
         schema=answer_schema(context.policy),
         repair=f"{REPAIR} {writing_rule(context.policy, WRITTEN_FIELDS)}".rstrip(),
@@ -124,15 +124,15 @@ def extraction_question(
 def shared_question(
     requests: Sequence[ExtractionRequest],
     context: Context,
-    most_tokens: int = MAX_SLICE_TOKENS,
+    max_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
 ) -> Question[ExtractionReply]:
     """The question of `extraction_question` for slices of several conversations of one person and mode, under one policy."""
-    single = extraction_question(requests[0], context, most_tokens, count_tokens)
+    single = extraction_question(requests[0], context, max_tokens, count_tokens)
     return structs.replace(
         single,
         payer=structs.replace(single.payer, request_id=None, conversation_id=None),
-        user_prompt=shared_data_part(requests, context, most_tokens),
+        user_prompt=shared_data_part(requests, context, max_tokens),
         repair=f"{single.repair} {ONE_CONVERSATION}",
         read=partial(valid_shared_drafts, requests=requests, context=context, count_tokens=count_tokens),
         answer_tokens=answer_tokens(*requests),
@@ -160,14 +160,14 @@ def all_drafts(texts: Sequence[str]) -> str:
     return orjson.dumps({"memories": drafts, "ratings": replies[-1].ratings}).decode()
 
 
-def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MAX_SLICE_TOKENS) -> Question[str]:
+def summary_question(request: ExtractionRequest, policy: Policy, max_tokens: int = MAX_SLICE_TOKENS) -> Question[str]:
     """A question whose reply is an unchecked summary."""
     return Question(
         purpose="summarise",
         payer=Payer.of(request, policy),
         stable=SUMMARISE,
         policy=length_part(policy),
-        user_prompt=summary_data(request, policy.privacy, most_tokens),
+        user_prompt=summary_data(request, policy.privacy, max_tokens),
         local_only=policy.local_only,
         schema=SUMMARY_SCHEMA,
         repair=REPAIR_SUMMARY,

@@ -45,10 +45,10 @@ def length_part(policy: Policy) -> str:
     return f"The summary has at most {most} tokens, in English about {int(most * WORDS_PER_TOKEN)} words."
 
 
-def summary_data(request: ExtractionRequest, privacy: Privacy, most_tokens: int) -> str:
+def summary_data(request: ExtractionRequest, privacy: Privacy, max_tokens: int) -> str:
     """The earlier summary and the messages, fenced."""
     earlier = quoted(sendable(request.summary, privacy))
     group = people_speaking(request, privacy)
-    said = transcript(request.messages, privacy, most_tokens, roles=roles(request, group))
+    said = transcript(request.messages, privacy, max_tokens, roles=roles(request, group))
     who = f"{NUMBERS}{fenced('speakers', group.legend)}" if group.numbers else ""
     return f"{who}<earlier>\n{earlier}\n</earlier>\n<transcript>\n{said}</transcript>\nThe summary, as JSON:"

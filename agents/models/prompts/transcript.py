@@ -30,17 +30,17 @@ HEAD: Final = 0.75  # share of a cut message's shown text that is its beginning;
 def transcript(
     messages: Sequence[SliceMessage],
     privacy: Privacy,
-    most_tokens: int,
+    max_tokens: int,
     first: int = 1,
     roles: Mapping[str, str] = NO_ROLES,
     tool_chars: int = CONTEXT_CHARS,
 ) -> str:
-    """The lines of the messages, numbered from `first`, with at most about `most_tokens` of text.
+    """The lines of the messages, numbered from `first`, with at most about `max_tokens` of text.
 
     The middle of a message that is too long is left out, and the line says how much. `roles` replaces roles by message_id,
     where several people speak. At most `tool_chars` of a tool's message are shown.
     """
-    limit = message_limit([tokens_of(message) for message in messages], most_tokens)
+    limit = message_limit([tokens_of(message) for message in messages], max_tokens)
     written: list[str] = []
     day = minute = ""
     zone: str | None = None
@@ -71,16 +71,16 @@ def line(number: int, role: str, message: SliceMessage, time: str, text: str) ->
     return " ".join(part for part in (str(number), role, time, calls, quoted(text)) if part) + "\n"
 
 
-def shown_text(message: SliceMessage, privacy: Privacy, most_tokens: int, tool_chars: int) -> str:
+def shown_text(message: SliceMessage, privacy: Privacy, max_tokens: int, tool_chars: int) -> str:
     """The text without secrets; messages of context-only roles are cut."""
     content = message.content
     if message.role in ("system", "tool"):
         most = tool_chars if message.role == "tool" else CONTEXT_CHARS
         text = beginning(content, most + 1, privacy)
         return text if len(text) <= most else text[:most] + "…"
-    if tokens_of(message) <= most_tokens:
+    if tokens_of(message) <= max_tokens:
         return sendable(content, privacy)
-    return without_middle(content, len(content) * most_tokens // tokens_of(message), privacy)
+    return without_middle(content, len(content) * max_tokens // tokens_of(message), privacy)
 
 
 def tokens_of(message: SliceMessage) -> int:
@@ -88,12 +88,12 @@ def tokens_of(message: SliceMessage) -> int:
     return message.tokens or len(message.content) // CHARS_PER_TOKEN
 
 
-def without_middle(content: str, most_chars: int, privacy: Privacy) -> str:
-    left_out = len(content) - most_chars
+def without_middle(content: str, max_chars: int, privacy: Privacy) -> str:
+    left_out = len(content) - max_chars
     if left_out <= 0:
         return sendable(content, privacy)
-    head = int(most_chars * HEAD)
-    first, last = beginning(content, head, privacy), ending(content, most_chars - head, privacy)
+    head = int(max_chars * HEAD)
+    first, last = beginning(content, head, privacy), ending(content, max_chars - head, privacy)
     return f"{first} … [{left_out:,} characters left out] … {last}"
 
 
@@ -113,10 +113,10 @@ def ending(content: str, chars: int, privacy: Privacy) -> str:
     return text[max(MARGIN_CHARS if first else 0, len(text) - chars) :]
 
 
-def message_limit(sizes: Iterable[int], most_tokens: int) -> int:
-    """The most tokens to show of one message, so that all messages together have at most `most_tokens`. Short ones are shown
+def message_limit(sizes: Iterable[int], max_tokens: int) -> int:
+    """The most tokens to show of one message, so that all messages together have at most `max_tokens`. Short ones are shown
     whole."""
-    room, limit = most_tokens, MAX_MESSAGE_TOKENS
+    room, limit = max_tokens, MAX_MESSAGE_TOKENS
     ascending = sorted(min(size, MAX_MESSAGE_TOKENS) for size in sizes)
     for number, size in enumerate(ascending):
         fair = room // (len(ascending) - number)

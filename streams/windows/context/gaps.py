@@ -55,25 +55,23 @@ def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
     return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)
 
 
-def with_part(gaps: Sequence[Gap], part: Gap, known: str | None, most_tokens: int) -> tuple[Gap, ...]:
+def with_part(gaps: Sequence[Gap], part: Gap, known: str | None, max_tokens: int) -> tuple[Gap, ...]:
     """The gaps with the summary of a `part` of one; unchanged if none contains the part any more, or has the summary already."""
     found = next((gap for gap in gaps if gap.first <= part.first and part.last <= gap.last), None)
     if found is None or part.summary in found.summary:
         return tuple(gaps)
-    said = with_summary(found, part, known, most_tokens)
+    said = with_summary(found, part, known, max_tokens)
     return tuple(said if gap is found else gap for gap in gaps)
 
 
-def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
+def with_summary(gap: Gap, part: Gap, known: str | None, max_tokens: int) -> Gap:
     """The gap after a `part` of it was summarised; `known` is the id of the summary that the new one includes.
 
     If the marker has that summary, the new one replaces it. Otherwise the marker gets both, or only the new one if both
-    exceed `most_tokens`.
+    exceed `max_tokens`.
     """
     if known == (summary_id(gap.summary) if gap.summary else None):
         return summarised(gap, part.summary, part.summary_tokens)
     earlier, later = (part, gap) if part.first == gap.first else (gap, part)
     text, tokens = join_summaries(earlier, later)
-    return (
-        summarised(gap, text, tokens) if tokens <= most_tokens else summarised(gap, part.summary, part.summary_tokens)
-    )
+    return summarised(gap, text, tokens) if tokens <= max_tokens else summarised(gap, part.summary, part.summary_tokens)

@@ -253,10 +253,10 @@ class History:
 
         A summary takes room, so it may cause pruning as a message does.
         """
-        most_tokens = SUMMARIES_IN_ONE_MARKER * terms.policy.window.summary_tokens
-        undoable, summarised = self.removals.undoable, gaps.with_part(self.removals.gaps, part, known, most_tokens)
+        max_tokens = SUMMARIES_IN_ONE_MARKER * terms.policy.window.summary_tokens
+        undoable, summarised = self.removals.undoable, gaps.with_part(self.removals.gaps, part, known, max_tokens)
         if undoable is not None:
-            before, undoable.gaps = undoable.gaps, gaps.with_part(undoable.gaps, part, known, most_tokens)
+            before, undoable.gaps = undoable.gaps, gaps.with_part(undoable.gaps, part, known, max_tokens)
             self.changed = self.changed or before != undoable.gaps
         if summarised == self.removals.gaps:
             return []

@@ -30,7 +30,7 @@ def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage
     """
     filling = _Filling(policy)
     for entry in entries:
-        length = _most_bytes(entry.message)
+        length = _max_bytes(entry.message)
         while filling.entries and not filling.has_room(entry.message, length):
             yield filling.taken(entry)
         filling.add(entry, length)
@@ -48,7 +48,7 @@ class _Filling:
     def _start(self, entries: list[Entry]) -> None:
         self.entries = entries
         self._tokens = sum(entry.message.tokens for entry in entries)
-        self._bytes = sum(_most_bytes(entry.message) for entry in entries)
+        self._bytes = sum(_max_bytes(entry.message) for entry in entries)
 
     def add(self, entry: Entry, length: int) -> None:
         """Adds an entry; `length` is its length as JSON, or a bound on it."""
@@ -86,7 +86,7 @@ class _Filling:
         return end
 
 
-def _most_bytes(message: SliceMessage) -> int:
+def _max_bytes(message: SliceMessage) -> int:
     """A bound on the message's length as JSON; for tool calls, with arbitrary arguments, the exact length."""
     if message.tool_calls:
         return len(codec.encode(message))

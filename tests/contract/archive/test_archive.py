@@ -55,8 +55,8 @@ async def test_unextracted_returns_the_latest_user_and_assistant_messages_within
 
     assert await waiting() == ["m1", "m2", "m5"]
     assert await waiting(limit=2) == ["m2", "m5"]
-    assert await waiting(most_bytes=5) == ["m5"]
-    assert await waiting(most_bytes=6) == ["m2", "m5"]
+    assert await waiting(max_bytes=5) == ["m5"]
+    assert await waiting(max_bytes=6) == ["m2", "m5"]
 
 
 async def test_scopes_lists_each_distinct_scope_of_a_conversation_once_in_order_of_appearance(

@@ -4,8 +4,8 @@ from sinks.extraction.parked import Parked
 from tests.contract.extraction.parking import EARLIER, LONG_S, AnyParking, claimed, share
 
 
-async def companions(parking: AnyParking, first: Parked, most_tokens: int = 1_000, limit: int = 10) -> set[str]:
-    found = await parking.claim_companions(first, "shared", most_tokens, limit, "owner", LONG_S)
+async def companions(parking: AnyParking, first: Parked, max_tokens: int = 1_000, limit: int = 10) -> set[str]:
+    found = await parking.claim_companions(first, "shared", max_tokens, limit, "owner", LONG_S)
     return {each.request_id for each in found}
 
 
@@ -25,7 +25,7 @@ async def test_claim_companions_returns_no_more_tokens_than_one_call_holds(parki
     for number in range(4):
         await share(parking, f"r{number}", tokens=300, enough=10_000)
     (first,) = await parking.claim("live", 10, "owner", LONG_S)
-    assert len(await companions(parking, first, most_tokens=700)) == 2
+    assert len(await companions(parking, first, max_tokens=700)) == 2
 
 
 async def test_claim_companions_returns_at_most_the_limit_and_leaves_the_others_waiting(parking: AnyParking) -> None:

@@ -118,8 +118,8 @@ async def test_messages_of_one_partition_keep_arrival_order_regardless_of_timest
 
 async def test_only_the_latest_unextracted_messages_within_the_limits_are_read(archived: Pool) -> None:
     assert await waiting(archived, limit=2) == ["3-5", "3-6"]
-    assert await waiting(archived, most_bytes=11) == ["3-4", "3-5", "3-6"]
-    assert await waiting(archived, most_bytes=1) == ["3-6"]
+    assert await waiting(archived, max_bytes=11) == ["3-4", "3-5", "3-6"]
+    assert await waiting(archived, max_bytes=1) == ["3-6"]
 
 
 async def test_the_archive_returns_partition_and_position_of_extracted_messages(pool: Pool) -> None:

@@ -1,8 +1,8 @@
-"""Leases of extraction requests while other statements have taken every connection of the stage."""
+"""Leases of extraction requests and batches while other statements have taken every connection of the stage."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +19,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from sinks.extraction.answers import Extractions, Held
+from sinks.extraction.batches import Batches
 from sinks.extraction.parked import Parking
 from sinks.postgres.connection import Pool, connect
 from sinks.vectors.port import Neighbour
@@ -51,6 +52,18 @@ class HeldProvider(FakeProvider):
         self.asked.set()
         await self.release.wait()
         return await super()._text(request)
+
+
+class HeldBatches(HeldProvider):
+    """Also its batches: whether one has ended is known when `release` is set."""
+
+    def batches(self) -> "HeldBatches":
+        return self
+
+    async def ended(self, _: str) -> bool:
+        self.asked.set()
+        await self.release.wait()
+        return False
 
 
 class NoMemories:
@@ -93,11 +106,49 @@ async def wired_stage(dsn: str, pool: Pool, provider: FakeProvider, resources: A
     return tasks
 
 
+@asynccontextmanager
+async def all_connections_taken(pool: Pool) -> AsyncIterator[None]:
+    async with AsyncExitStack() as busy:
+        for _ in range(pool.get_max_size()):
+            await busy.enter_async_context(pool.acquire())
+        yield
+
+
+async def renewed(elsewhere: Pool, *tables: str) -> None:
+    """Waits until the lease in each table was renewed."""
+    at = await elsewhere.fetchval("SELECT clock_timestamp()")
+    for table in tables:
+        await eventually(
+            lambda each=table: elsewhere.fetchval(RENEWED_A_LEASE_LATER.format(each), at), f"{table} is renewed"
+        )
+
+
+async def test_a_batch_keeps_its_lease_while_every_connection_of_the_stage_is_taken(
+    dsn: str, pool: Pool, elsewhere: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.extraction.batches.agent.LEASE_S", LEASE_S)
+    provider = HeldBatches()
+    await pool.execute(
+        "INSERT INTO batches (batch_key, state, provider_id, requests) VALUES ('b', 'submitted', 'p', 1)"
+    )
+    async with AsyncExitStack() as resources:
+        looking = asyncio.ensure_future((await wired_stage(dsn, pool, provider, resources))["batches"]())
+        await asyncio.wait_for(provider.asked.wait(), 60.0)
+
+        async with all_connections_taken(pool):
+            await renewed(elsewhere, "batches")
+            assert await Batches(elsewhere).claim("two", LEASE_S) is None
+
+        provider.release.set()
+        await looking
+    assert await pool.fetchval("SELECT lease_owner IS NULL AND looks = 1 FROM batches")
+
+
 async def test_a_model_call_keeps_its_leases_while_every_connection_of_the_stage_is_taken(
     dsn: str, pool: Pool, elsewhere: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("extractor", "parked_requests"):
-        monkeypatch.setattr(f"agents.extraction.{module}.LEASE_S", LEASE_S)
+    monkeypatch.setattr("agents.extraction.extractor.LEASE_S", LEASE_S)
+    monkeypatch.setattr("agents.extraction.parked_requests.LEASE_S", LEASE_S)
     provider = HeldProvider()
     await Parking(pool).park(
         record(topics.REQUESTS, 0, codec.encode(REQUEST), key=b"c"), REQUEST, Deferred(now(), "budget"), 60.0
@@ -107,14 +158,8 @@ async def test_a_model_call_keeps_its_leases_while_every_connection_of_the_stage
         await tasks["parked requests"]()
         await asyncio.wait_for(provider.asked.wait(), 60.0)
 
-        async with AsyncExitStack() as busy:
-            for _ in range(pool.get_max_size()):
-                await busy.enter_async_context(pool.acquire())
-            at = await elsewhere.fetchval("SELECT clock_timestamp()")
-            for table in ("parked", "extractions"):
-                await eventually(
-                    lambda each=table: elsewhere.fetchval(RENEWED_A_LEASE_LATER.format(each), at), f"{table} is renewed"
-                )
+        async with all_connections_taken(pool):
+            await renewed(elsewhere, "parked", "extractions")
             assert isinstance(await Extractions(elsewhere).lease(REQUEST, "two", LEASE_S), Held)
             assert await Parking(elsewhere).claim("live", 1, "two", LEASE_S) == []
 

@@ -1,23 +1,25 @@
 """A passage rejected by Qdrant or the embedder blocks no other and is retried a bounded number of times."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from agents.erasure.dead_letters import is_covered
 from agents.passages.agent import RefusedPassages
+from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.erasure.erasures import Erasure
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from sinks.passages.vectors import PassagePoint
+from tests.builders.dead_letters import record_of
 from tests.builders.slices import MONDAY
 from tests.fakes.embedder import FakeEmbedder, PickyEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
 from tests.json_schema import violations
-from tests.unit.dead_letters.test_reader import record_of
 
 
 class BrokenEmbedder(FakeEmbedder):
@@ -70,6 +72,24 @@ async def test_a_passage_rejected_by_qdrant_becomes_a_dead_letter_and_is_still_f
     assert_names_its_message(letter, messages[1].message)
     assert (headers["memstream-reason"], headers["memstream-stage"]) == ("refused", "passages")
     assert "The cat eats plums." in await said.found("cat plums")
+
+
+@pytest.mark.parametrize("rejects", ["the index", "the embedder"])
+async def test_erasing_a_user_covers_the_letters_of_passages_that_the_user_said_and_no_others(
+    said: Said, rejects: str
+) -> None:
+    """Also of a letter that is written after the erasure began."""
+    publisher = FakePublisher()
+    refused = RefusedPassages(publisher, lambda: MONDAY + timedelta(hours=2))
+    said.vectors.on_refused, said.indexer.on_rejected = refused.publish, refused.publish_rejected
+    said.indexer._embedder = BrokenEmbedder() if rejects == "the index" else PickyEmbedder("cat")
+    messages = {user: said.message(f"The cat of {user} eats plums.", user=user) for user in ("ada", "bob")}
+    await said.said(*messages.values())
+    letters = {codec.parse(each.value)["message_id"]: record_of(each) for each in publisher.on(topics.DEAD_LETTERS)}
+    for user, archived in messages.items():
+        erasure = Erasure(erasure_id="e", kind="user", at=MONDAY + timedelta(hours=1), actor="a", user_id=user)
+        covered = {message_id for message_id, letter in letters.items() if is_covered(letter, erasure, {"c1"}, ())}
+        assert covered == {archived.message.message_id}
 
 
 async def test_a_redelivered_message_does_not_send_a_rejected_passage_again(said: Said, sent: list[int]) -> None:

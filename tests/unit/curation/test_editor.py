@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.curation.editor import PATIENCE_S, Editor
+from agents.curation.editor import TIMEOUT_S, Editor
 from agents.models.port import MemoryToRate, Rating
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction import importance
@@ -62,12 +62,12 @@ async def test_a_failed_rating_is_omitted_and_the_other_ratings_are_returned(
 
 
 async def test_rating_and_completion_stop_waiting_for_a_slow_model(provider: FakeProvider) -> None:
-    provider.takes_s = 10 * PATIENCE_S
+    provider.takes_s = 10 * TIMEOUT_S
     begun = asyncio.get_running_loop().time()
     assert await Editor(provider).rate([candidate("a"), candidate("b")], "n", DEFAULT_POLICY) == {}
     completed = await Editor(provider).complete(command(full_text=FULL), DEFAULT_POLICY)
     assert completed.text and completed.importance is None
-    assert asyncio.get_running_loop().time() - begun == pytest.approx(2 * PATIENCE_S)
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(2 * TIMEOUT_S)
 
 
 async def test_a_policy_that_disables_completion_makes_no_model_calls(provider: FakeProvider) -> None:

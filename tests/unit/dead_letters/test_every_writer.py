@@ -11,9 +11,9 @@ from agents.dead_letters.writer import dead_letter
 from schemas.errors import Rejected
 from schemas.kafka.dead_letters import letter_without_source
 from schemas.kafka.records import Outgoing
+from tests.builders.dead_letters import record_of
 from tests.fakes.batches import record
 from tests.json_schema import violations
-from tests.unit.dead_letters.test_reader import record_of
 
 ROOT = Path(__file__).parents[3]
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -16,35 +16,12 @@ from agents.dead_letters.reader import (
     parse_settlement,
     settlement,
 )
-from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED, dead_letter
+from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from tests.builders.dead_letters import TRACE, put_aside, record_of, source
 from tests.builders.slices import MONDAY
-
-TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-
-
-def record_of(outgoing: Outgoing, partition: int = 3, offset: int = 17) -> Any:
-    """Returns the record as read from its topic."""
-    return SimpleNamespace(
-        topic=outgoing.topic,
-        partition=partition,
-        offset=offset,
-        timestamp=0,
-        key=outgoing.key,
-        value=outgoing.value,
-        headers=outgoing.headers,
-    )
-
-
-def source(**changed: Any) -> Any:
-    given = {"topic": "a.chat.messages", "partition": 5, "offset": 41, "timestamp": 1_700_000_000_000}
-    return SimpleNamespace(**(given | {"key": b"c", "value": b"{}", "headers": (TRACE,)} | changed))
-
-
-def put_aside(record: Any, reason: str = "invalid", stage: str = "windows") -> Any:
-    return record_of(dead_letter(record, stage, Rejected(reason, "not so"), MONDAY))
 
 
 def test_a_dead_letter_converts_back_to_the_original_record_and_partition():

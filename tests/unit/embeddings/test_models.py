@@ -70,7 +70,7 @@ async def test_text_beyond_the_token_limit_of_the_model_is_ignored(model: Model,
     tokenizer = Tokenizer.from_buffer(files_of(model).tokenizer)
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    room = model.most_tokens - len(tokenizer.encode(model.before_text).ids)  # [CLS], what stands before, [SEP]
+    room = model.max_tokens - len(tokenizer.encode(model.before_text).ids)  # [CLS], what stands before, [SEP]
     full = "tea " * room
     whole, beyond, within = await embedder.embed([full, full + "invoice " * 50, "tea " * (room - 1) + "invoice"])
     np.testing.assert_allclose(beyond, whole, atol=1e-4)

@@ -69,7 +69,7 @@ async def test_texts_are_sent_in_batches_and_vectors_keep_their_order(bench: Ben
 
 
 async def test_batches_shrink_for_a_server_that_accepts_fewer_texts() -> None:
-    async with EmbeddingServer(most_texts=10) as server:
+    async with EmbeddingServer(max_texts=10) as server:
         bench = Bench("openai", server)
         texts = [f"text number {number}" for number in range(25)]
         vectors = await (await bench.embedder()).embed(texts)
@@ -80,7 +80,7 @@ async def test_batches_shrink_for_a_server_that_accepts_fewer_texts() -> None:
 
 @pytest.mark.parametrize("protocol", DIALECTS)
 async def test_a_text_that_is_too_long_for_the_server_is_halved_until_it_fits(protocol: str) -> None:
-    async with EmbeddingServer(most_chars=100, cuts=False) as server:
+    async with EmbeddingServer(max_chars=100, cuts=False) as server:
         bench = Bench(protocol, server)
         overlong = "word " * 70
         vectors = await (await bench.embedder()).embed(["short", overlong, "brief"])
@@ -95,7 +95,7 @@ async def test_only_the_beginning_of_a_very_long_text_is_sent(bench: Bench) -> N
 
 
 async def test_a_text_that_does_not_fit_at_the_minimum_length_is_rejected() -> None:
-    async with EmbeddingServer(most_chars=MIN_CHARS - 10) as server:
+    async with EmbeddingServer(max_chars=MIN_CHARS - 10) as server:
         bench = Bench("openai", server)
         embedder = RemoteEmbedder(bench.endpoint, bench.dialect, MODEL, 384)
         with pytest.raises(Rejected, match="unembeddable"):

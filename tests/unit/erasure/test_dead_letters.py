@@ -10,8 +10,8 @@ from agents.dead_letters.reader import parse_dead_letter, settlement
 from agents.erasure.dead_letters import is_covered, settled_offset
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Policies, Policy
+from tests.builders.dead_letters import put_aside, record_of, source
 from tests.builders.slices import MONDAY
-from tests.unit.dead_letters.test_reader import put_aside, record_of, source
 
 AT = MONDAY + timedelta(hours=1)  # letters are of MONDAY
 SAID = {"conversation_id": "c", "user_id": "ada", "app_id": "app", "content": "I live in Zanzibar"}
@@ -62,6 +62,20 @@ def test_a_message_of_another_speaker_in_a_conversation_of_the_erased_user_is_no
     assert not is_covered(letter(message), erasure(), {"c"}, ())
     assert is_covered(letter(message), erasure("conversation", conversation_id="c"), {"c"}, ())
     assert is_covered(letter(message | {"user_id": None}), erasure(), {"c"}, ())
+
+
+def test_the_dead_letter_of_a_refused_passage_is_covered_if_the_erased_user_said_or_owns_the_passage():
+    passage = {"namespace": "app/bob", "conversation_id": "c", "message_id": "m", "user_id": "bob", "app_id": "app"}
+    assert not is_covered(letter(passage), erasure(), {"c"}, {"app/ada"})
+    assert is_covered(letter(passage), erasure(user_id="bob"), {"c"}, ())
+    assert is_covered(letter(passage | {"namespace": "app/ada"}), erasure(), {"c"}, {"app/ada"})
+
+
+def test_the_dead_letter_of_a_refused_passage_without_a_user_is_covered_with_any_user_of_its_conversation():
+    """Assistants' passages, and letters of versions that did not name the user."""
+    passage = {"namespace": "app/bob", "conversation_id": "c", "message_id": "m"}
+    assert is_covered(letter(passage), erasure(), {"c"}, {"app/ada"})
+    assert not is_covered(letter(passage), erasure(), {"d"}, {"app/ada"})
 
 
 def test_an_undecodable_dead_letter_is_covered_by_its_key():

@@ -147,7 +147,7 @@ async def test_pruned_messages_are_counted_by_cause_even_if_ids_contain_similar_
 
 async def test_circuit_breaker_states_are_exported_only_for_providers_with_a_breaker():
     meters, calls = Meters(), FakeCalls()
-    guarded = GuardedCalls(calls, 1, breaker=Breaker(most_outages=1), clock=lambda: 0.0)
+    guarded = GuardedCalls(calls, 1, breaker=Breaker(max_outages=1), clock=lambda: 0.0)
     asked_by_rules = OfflineProvider()
     await provider_states(meters, [ModelProvider(guarded), asked_by_rules])
     assert breakers(meters) == {"closed": 1, "open": 0, "half-open": 0}
@@ -158,7 +158,7 @@ async def test_circuit_breaker_states_are_exported_only_for_providers_with_a_bre
 
 
 async def test_a_provider_that_failed_is_not_available_until_a_probe_was_answered():
-    meters, breaker, now = Meters(), Breaker(most_outages=1, cool_down_s=4.0), 0.0
+    meters, breaker, now = Meters(), Breaker(max_outages=1, cool_down_s=4.0), 0.0
     provider = ModelProvider(GuardedCalls(FakeCalls(), 1, breaker=breaker, clock=lambda: now))
 
     async def available() -> float:

@@ -246,9 +246,9 @@ def test_every_draft_that_passes_the_checks_can_be_encoded(text: str) -> None:
 
 @unhurried
 @given(anything | wordy, st.integers(-1, 60))
-def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, most_tokens: int) -> None:
-    summary = fitted_summary(text, most_tokens, estimated_tokens)
-    assert estimated_tokens(summary) <= max(0, most_tokens)
+def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, max_tokens: int) -> None:
+    summary = fitted_summary(text, max_tokens, estimated_tokens)
+    assert estimated_tokens(summary) <= max(0, max_tokens)
     assert len(summary) <= LONGEST_SUMMARY
     assert len(summary.splitlines()) <= 1
     assert summary.count("[") == summary.count("]")
@@ -258,9 +258,9 @@ def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, most_t
 
 @unhurried
 @given(anything | wordy, st.integers(1, 60))
-def test_fitting_a_summary_is_idempotent(text: str, most_tokens: int) -> None:
-    summary = fitted_summary(text, most_tokens, estimated_tokens)
-    assert fitted_summary(summary, most_tokens, estimated_tokens) == summary
+def test_fitting_a_summary_is_idempotent(text: str, max_tokens: int) -> None:
+    summary = fitted_summary(text, max_tokens, estimated_tokens)
+    assert fitted_summary(summary, max_tokens, estimated_tokens) == summary
 
 
 def test_the_linear_time_assertion_detects_a_quadratic_pattern(monkeypatch: pytest.MonkeyPatch) -> None:

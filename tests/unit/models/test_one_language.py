@@ -19,8 +19,8 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 from tests.builders.slices import BATCH, knowing, known, said, slice_of
+from tests.fakes.calls import ScriptedCalls
 from tests.servers.messages import MessagesServer
-from tests.unit.models.calls.test_truncated_replies import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
 
 ENGLISH, GERMAN = Policy(name="english", one_language="en"), Policy(name="german", one_language="de-AT")
@@ -130,7 +130,7 @@ async def test_a_memory_in_the_wrong_language_is_requested_once_more(server: Mes
 
 async def test_a_memory_not_translated_at_the_second_attempt_is_kept_in_its_original_language() -> None:
     german = answer(draft(text="Der Nutzer ist gegen Erdnüsse allergisch.", language="en"))
-    calls = Replying(german, german)
+    calls = ScriptedCalls(german, german)
     found = await ModelProvider(calls).extract(SAID, knowing(policy=ENGLISH))
     assert [(each.text[:10], each.language) for each in found.proposals] == [("Der Nutzer", "de")]
     assert found.rejected == {}
@@ -141,7 +141,7 @@ async def test_a_wrong_language_is_also_requested_again_for_slices_that_share_a_
         structs.replace(SAID, request_id=name, scope=Scope(conversation_id=name, user_id="ada")) for name in "ab"
     )
     german = answer(draft(text="Der Nutzer wohnt in Turku.", messages=[2]))
-    calls = Replying(german, answer(draft(text="User lives in Turku.", messages=[2])))
+    calls = ScriptedCalls(german, answer(draft(text="User lives in Turku.", messages=[2])))
     context = knowing(policy=ENGLISH)
     first, _ = await ModelProvider(calls).extract_together([(one, context), (other, context)])
     assert [each.text for each in first.proposals] == ["User lives in Turku."]

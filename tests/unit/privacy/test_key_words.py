@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.privacy import scrub as module
-from agents.privacy.passwords import NAME_WORDS, NAMES
-from agents.privacy.scrub import scrub
-from agents.privacy.secrets import KEY_WORDS, KEYS
+from agents.privacy.passwords import CERTAIN, CERTAIN_WORDS, NAME_WORDS, NAMES
+from agents.privacy.scrub import Scrubbed, scrub
+from agents.privacy.secrets import KEY_WORDS, KEYS, SHAPE_WORDS, SHAPES, WORDLESS_SHAPES
 
 # Characters that IGNORECASE takes for an ASCII letter.
 LOOKALIKES = str.maketrans({"k": "K", "s": "ſ", "i": "ı", "I": "İ", "о": "ᲂ"})
@@ -32,6 +32,8 @@ VALUES = (
 )
 
 
+SHAPED = [pattern for kind, pattern in SHAPES if (kind, pattern) not in WORDLESS_SHAPES]
+WITH_WORDS = [*((each, SHAPE_WORDS) for each in SHAPED), *((each, CERTAIN_WORDS) for each in CERTAIN)]
 CASES = [(KEYS, KEYS_LISTED, KEY_WORDS), (NAMES, NAMES_LISTED, NAME_WORDS)]
 
 
@@ -46,6 +48,21 @@ def generated(pattern: str) -> st.SearchStrategy[str]:
     )
 
 
+def matched_by(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
+    """Texts that the pattern matches, in letters of any kind if it ignores case."""
+    found = st.from_regex(pattern, fullmatch=True)
+    return found.flatmap(
+        lambda text: st.sampled_from([each for each in sorted(spellings(text)) if pattern.fullmatch(each)])
+    )
+
+
+def plainly_scrubbed(text: str) -> Scrubbed:
+    with pytest.MonkeyPatch.context() as changed:
+        for words in ("SHAPE_WORDS", "CERTAIN_WORDS", "KEY_WORDS", "NAME_WORDS"):
+            changed.setattr(module, words, ("",))  # in every text
+        return scrub(text)
+
+
 @pytest.mark.parametrize(("pattern", "listed", "words"), CASES, ids=["keys", "passwords"])
 def test_every_listed_name_has_one_of_the_words(pattern: str, listed: str, words: tuple[str, ...]):
     for name in listed.split("|"):
@@ -54,11 +71,19 @@ def test_every_listed_name_has_one_of_the_words(pattern: str, listed: str, words
         assert [each for each in matched if not any(word in each.casefold() for word in words)] == []
 
 
+@given(st.sampled_from(WITH_WORDS).flatmap(lambda case: st.tuples(matched_by(case[0]), st.just(case[1]))))
+def test_every_match_of_a_secret_of_known_shape_has_one_of_the_words(case: tuple[str, tuple[str, ...]]):
+    secret, words = case
+    assert any(word in secret.casefold() for word in words)
+
+
+@given(st.one_of(st.sampled_from([pattern for pattern, _ in WITH_WORDS]).flatmap(matched_by), st.text()))
+def test_a_secret_of_known_shape_is_scrubbed_as_if_the_patterns_always_ran(secret: str):
+    text = f"That is {secret}\nthanks"
+    assert scrub(text) == plainly_scrubbed(text)
+
+
 @given(st.one_of(generated(KEYS), generated(NAMES), st.text()), st.sampled_from(LINKS), st.sampled_from(VALUES))
 def test_a_text_is_scrubbed_as_if_the_patterns_always_ran(name: str, link: str, value: str):
     text = f"my {name}{link}{value}, thanks"
-    with pytest.MonkeyPatch.context() as changed:
-        for words in ("KEY_WORDS", "NAME_WORDS"):
-            changed.setattr(module, words, ("",))  # in every text
-        plain = scrub(text)
-    assert scrub(text) == plain
+    assert scrub(text) == plainly_scrubbed(text)

@@ -8,30 +8,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from agents.retrieval.reranking import RerankedSearch
 from schemas.errors import Retryable
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Match, Policies, Policy, Privacy
-from schemas.retrieval.searches import Found, Hit, Query, SaidHit
+from schemas.retrieval.searches import Hit, Query, SaidHit
 from tests.builders.memories import a_memory
+from tests.fakes.search import FakeMixedSearch, texts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}",), privacy=Privacy(scrub=("email",))),))
-
-
-class Searched:
-    """Finds what it is given and the caller may read, as many as are asked for."""
-
-    def __init__(self, *hits: Hit | SaidHit) -> None:
-        self.hits = hits
-        self.limits: list[int] = []
-
-    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
-        self.limits.append(query.limit)
-        permitted = (hit for hit in self.hits if isinstance(hit, Hit) or may_read_any(may_read, hit.owners))
-        mixed = tuple(permitted)[: query.limit]
-        return Found(mixed=mixed, hits=tuple(hit for hit in mixed if isinstance(hit, Hit)), degraded=("vectors_slow",))
 
 
 class ByLength:
@@ -68,11 +54,7 @@ def passage(text: str) -> SaidHit:
     return SaidHit(score=0.5, passage=said, owners=("kitchen",))
 
 
-def texts(found: Found) -> list[str]:
-    return [hit.memory.text if isinstance(hit, Hit) else hit.passage.text for hit in found.mixed]
-
-
-def reranking(searched: Searched, reranker: Any, **options: Any) -> RerankedSearch:
+def reranking(searched: FakeMixedSearch, reranker: Any, **options: Any) -> RerankedSearch:
     return RerankedSearch(searched, reranker, POLICIES, **({"candidates": 10, "timeout_s": 5.0} | options))
 
 
@@ -80,7 +62,7 @@ QUESTION = Query(namespaces=("kitchen",), text="What?", limit=2)
 
 
 async def test_both_tiers_are_reordered_by_the_reranker_and_truncated_to_the_limit() -> None:
-    searched = Searched(memory("Short."), passage("Rather longer."), memory("The very longest of all of them."))
+    searched = FakeMixedSearch(memory("Short."), passage("Rather longer."), memory("The very longest of all of them."))
     found = await reranking(searched, ByLength()).search(QUESTION)
     assert texts(found) == ["The very longest of all of them.", "Rather longer."]
     assert [hit.reranked for hit in found.mixed] == [44.0, 31.0]
@@ -92,7 +74,7 @@ async def test_texts_are_sent_to_the_reranker_with_day_and_speaker_and_scrubbed(
     reranker = ByLength()
     hits = (memory("Write to ada@example.org."), passage("Hello."))
     question = Query(namespaces=("kitchen",), text="Who is bob@example.org? My password is hunter2secret.")
-    await reranking(Searched(*hits), reranker).search(question)
+    await reranking(FakeMixedSearch(*hits), reranker).search(question)
     ((query, sent),) = reranker.seen
     assert sent[1] == "2026-03-01, ada: Hello." and sent[0].startswith("2026-03-01: Write to")
     assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
@@ -103,7 +85,7 @@ async def test_a_question_is_scrubbed_by_the_policy_of_every_searched_namespace(
     hall = Policy(name="hall", match=Match(app_id="hall"), namespaces=("hall/{user_id}",))
     policies = Policies((hall, *POLICIES.listed))
     search = RerankedSearch(
-        Searched(passage("Hello."), memory("Short.")), reranker, policies, candidates=9, timeout_s=5
+        FakeMixedSearch(passage("Hello."), memory("Short.")), reranker, policies, candidates=9, timeout_s=5
     )
     await search.search(Query(namespaces=("hall/ada", "kitchen"), text="Who is bob@example.org?"))
     assert reranker.seen[0][0] == "Who is [EMAIL]?"
@@ -113,7 +95,7 @@ async def test_an_address_as_the_speakers_id_is_not_sent_to_the_reranker() -> No
     hit = passage("Hello.")
     hit = replace(hit, passage=replace(hit.passage, speaker="ada@example.org"))
     reranker = ByLength()
-    await reranking(Searched(hit, memory("Short.")), reranker).search(QUESTION)
+    await reranking(FakeMixedSearch(hit, memory("Short.")), reranker).search(QUESTION)
     assert reranker.seen[0][1][0] == "2026-03-01, [EMAIL]: Hello."
 
 
@@ -121,12 +103,12 @@ async def test_a_passage_is_sent_to_the_reranker_with_its_neighbours() -> None:
     hit, question = passage("The soup."), passage("Which dish?").passage
     hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(question,))
     reranker = ByLength()
-    await reranking(Searched(hit, memory("Short.")), reranker).search(QUESTION)
+    await reranking(FakeMixedSearch(hit, memory("Short.")), reranker).search(QUESTION)
     assert reranker.seen[0][1][0] == "2026-03-01, ada: Which dish?\n2026-03-01, ada: The soup."
 
 
 async def test_only_the_best_candidates_are_reranked_and_the_others_follow() -> None:
-    searched = Searched(memory("Short."), memory("Longer one."), memory("The longest, and never shown."))
+    searched = FakeMixedSearch(memory("Short."), memory("Longer one."), memory("The longest, and never shown."))
     reranker = ByLength()
     found = await reranking(searched, reranker, candidates=2).search(Query(namespaces=("kitchen",), text="x", limit=3))
     assert texts(found) == ["Longer one.", "Short.", "The longest, and never shown."]
@@ -143,7 +125,7 @@ async def test_only_the_best_candidates_are_reranked_and_the_others_follow() -> 
 async def test_hits_keep_their_order_and_are_reported_degraded_without_the_reranker(
     reranker: ByLength, reason: str
 ) -> None:
-    searched = Searched(memory("Short."), memory("Longer one."), memory("The longest."))
+    searched = FakeMixedSearch(memory("Short."), memory("Longer one."), memory("The longest."))
     found = await reranking(searched, reranker, timeout_s=0.01).search(QUESTION)
     assert texts(found) == ["Short.", "Longer one."]
     assert found.degraded == ("vectors_slow", reason)
@@ -156,14 +138,14 @@ async def test_the_reranker_is_not_called_for_fewer_than_two_hits_or_without_a_t
     hits: tuple[Hit, ...], text: str | None
 ) -> None:
     reranker = ByLength()
-    found = await reranking(Searched(*hits), reranker).search(Query(namespaces=("kitchen",), text=text, limit=5))
+    found = await reranking(FakeMixedSearch(*hits), reranker).search(Query(namespaces=("kitchen",), text=text, limit=5))
     assert len(found.mixed) == len(hits) and reranker.seen == []
 
 
 async def test_a_passage_that_the_caller_may_not_read_is_not_sent_to_the_reranker():
     reranker = ByLength()
     hidden = replace(passage("The kitchen of Bob has no oven at all."), owners=("kitchen/bob",))
-    search = reranking(Searched(hidden, passage("The oven."), memory("No oven.")), reranker)
+    search = reranking(FakeMixedSearch(hidden, passage("The oven."), memory("No oven.")), reranker)
     found = await search.search(QUESTION, "kitchen".__eq__)
     assert texts(found) == ["The oven.", "No oven."]
     assert not any("Bob" in text for _, sent in reranker.seen for text in sent)

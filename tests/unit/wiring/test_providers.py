@@ -111,7 +111,7 @@ async def test_the_doctor_detects_a_local_only_policy_that_the_provider_violates
     ],
 )
 def test_slices_fit_the_smallest_model_of_the_configured_providers(chosen: dict[str, object], most: int) -> None:
-    assert models.most_slice_tokens(settings(**chosen)) == most
+    assert models.slice_token_limit(settings(**chosen)) == most
     assert Policy(name="p").slice_tokens <= max_slice_tokens() < MAX_SLICE_TOKENS
 
 

@@ -1,6 +1,7 @@
 """Configuration of the reranker by settings."""
 
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,12 +17,13 @@ from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import Query, SaidHit
 from sinks.reranking.dialects import DIALECTS
+from tests.fakes.search import FakeMixedSearch, texts
 from tests.servers.messages import KEY as CLAUDE_KEY
 from tests.servers.messages import MessagesServer
 from tests.servers.reranker import MODEL, RerankServer
-from tests.unit.retrieval.test_reranking import NOON, Searched, texts
 
 WARD = Policies((Policy(name="open"), Policy(name="ward", local_only=True)))
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 COHERE = {"reranker": "cohere", "reranker_model": MODEL}
 
 
@@ -47,14 +49,14 @@ def passage(text: str) -> SaidHit:
 
 
 async def test_reranking_is_off_by_default() -> None:
-    searched: Any = Searched()
+    searched: Any = FakeMixedSearch()
     pool: Any = None
     async with rerankers.reranked(settings(), pool, Policies(), searched) as searching:
         assert searching is searched
 
 
 async def test_a_configured_reranker_endpoint_is_called_in_its_protocol() -> None:
-    searched = Searched(passage("We had soup."), passage("The night train."))
+    searched = FakeMixedSearch(passage("We had soup."), passage("The night train."))
     pool: Any = None
     async with RerankServer() as server:
         chosen = settings(**COHERE, reranker_base_url=server.url)
@@ -74,7 +76,7 @@ async def asked_twice(searching: SearchService) -> list[tuple[list[str], tuple[s
 
 @pytest.mark.parametrize("protocol", DIALECTS)
 async def test_an_endpoint_that_does_not_answer_in_time_leaves_the_order_of_the_search(protocol: str) -> None:
-    searched = Searched(passage("We had soup."), passage("The night train."))
+    searched = FakeMixedSearch(passage("We had soup."), passage("The night train."))
     pool: Any = None
     async with RerankServer() as server:
         server.script("slow")
@@ -85,7 +87,7 @@ async def test_an_endpoint_that_does_not_answer_in_time_leaves_the_order_of_the_
 
 
 async def test_claude_that_does_not_answer_in_time_leaves_the_order_of_the_search() -> None:
-    searched = Searched(passage("We had soup."), passage("The night train."))
+    searched = FakeMixedSearch(passage("We had soup."), passage("The night train."))
     async with MessagesServer() as server:
         server.script("slow")
         key = {"anthropic_api_key": CLAUDE_KEY, "anthropic_base_url": server.url}

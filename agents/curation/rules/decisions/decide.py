@@ -168,7 +168,7 @@ def find_match(
     exact: Memory | None,
     neighbours: Sequence[Scored],
     thresholds: Thresholds,
-    most_chars: int,
+    max_chars: int,
     confirmed: Collection[str] = (),
 ) -> tuple[Memory | None, str | None]:
     """The memory with the same statement, and the reason; otherwise None, and the objection to the best possible match."""
@@ -177,7 +177,7 @@ def find_match(
     objected = None
     for possible in possible_matches(candidate, neighbours, thresholds, confirmed):
         guard = guard_objection(candidate, possible)
-        if guard is None and would_lose_words(possible.memory, candidate, most_chars):
+        if guard is None and would_lose_words(possible.memory, candidate, max_chars):
             guard = "words that do not fit into one text"
         if guard is None:
             return possible.memory, possible.reason

@@ -155,14 +155,14 @@ def select_for_resolving(
     near: Sequence[Sequence[Memory]],
     most: int,
     foreign: Sequence[Sequence[Memory]] = (),
-    most_foreign: int = 0,
+    max_foreign: int = 0,
 ) -> tuple[tuple[Candidate, ...], tuple[Memory, ...]]:
     """The candidates to compare, and the memories to compare them with: those with nearby memories, or all if there are
-    several. Memories are the nearest of each first, at most `most`, then at most `most_foreign` in other languages. Empty
+    several. Memories are the nearest of each first, at most `most`, then at most `max_foreign` in other languages. Empty
     if there is nothing to compare."""
     memories = interleaved(near, most)
     memories |= interleaved(
-        [[each for each in found if each.memory_id not in memories] for found in foreign], most_foreign
+        [[each for each in found if each.memory_id not in memories] for found in foreign], max_foreign
     )
     if len(candidates) < 2 and not memories:
         return (), ()

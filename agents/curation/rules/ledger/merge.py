@@ -31,14 +31,14 @@ PLACES = 9  # avoids values such as 0.7000000000000001
 MAX_CONTEXT_CHARS = 1_000  # so that a context does not grow with every repetition
 
 
-def merge(memory: Memory, candidate: Candidate, now: datetime, most_chars: int) -> Memory:
+def merge(memory: Memory, candidate: Candidate, now: datetime, max_chars: int) -> Memory:
     """The memory with everything that the candidate adds: messages, tags, kinds, and richer texts.
 
     It counts as a repetition only if the candidate is based on other messages.
     """
     said_at, fresh = last_said(candidate.sources) or now, new_sources(candidate, memory)
     count = memory.reinforcement_count + bool(fresh)
-    text = richer_text(memory, candidate, most_chars)
+    text = richer_text(memory, candidate, max_chars)
     return replace(
         memory,
         text=text,
@@ -59,10 +59,10 @@ def merge(memory: Memory, candidate: Candidate, now: datetime, most_chars: int) 
     )
 
 
-def adds_content(candidate: Candidate, memory: Memory, most_chars: int) -> bool:
+def adds_content(candidate: Candidate, memory: Memory, max_chars: int) -> bool:
     """Whether the candidate adds content to the memory; otherwise it only repeats it."""
     return (
-        richer_text(memory, candidate, most_chars) != memory.text
+        richer_text(memory, candidate, max_chars) != memory.text
         or joined_context(memory.context, candidate.context) != memory.context
         or richer_full_text(memory.full_text, candidate.full_text) != memory.full_text
         or beginning(memory, candidate) != memory.valid_from
@@ -94,7 +94,7 @@ def end(memory: Memory, candidate: Candidate) -> datetime | None:
     return known if begins is not None and until <= begins else until
 
 
-def richer_text(memory: Memory, candidate: Candidate, most_chars: int) -> str:
+def richer_text(memory: Memory, candidate: Candidate, max_chars: int) -> str:
     """The candidate's text if it has all of the memory's content and more; for a refinement with other content both texts.
 
     If the model says that the candidate refines the memory, more content words are enough, unless a guard misses something
@@ -108,7 +108,7 @@ def richer_text(memory: Memory, candidate: Candidate, most_chars: int) -> str:
     if richer and not objection(memory.text, candidate.text):
         return candidate.text
     if refines and says_something_new(new, old):
-        return both_texts(memory, candidate, most_chars) or memory.text
+        return both_texts(memory, candidate, max_chars) or memory.text
     return memory.text
 
 
@@ -125,13 +125,13 @@ def preserves(text: str, language: str | None, said: str, said_language: str | N
     return not says_something_new(statement(said), statement(text))
 
 
-def would_lose_words(memory: Memory, candidate: Candidate, most_chars: int) -> bool:
+def would_lose_words(memory: Memory, candidate: Candidate, max_chars: int) -> bool:
     """Whether merging a refinement would drop new content because the two texts together are too long."""
     if candidate.refines != memory.memory_id:
         return False
     if isinstance(candidate, TranslatedCandidate):
         return not covers_memory(candidate, memory)
-    merged_text = statement(richer_text(memory, candidate, most_chars))
+    merged_text = statement(richer_text(memory, candidate, max_chars))
     return says_something_new(statement(candidate.text), merged_text)
 
 
@@ -141,10 +141,10 @@ def says_something_new(new: Statement, old: Statement) -> bool:
     return bool(has_new_words(new, old) or named or new.quantities - old.quantities or new.times - old.times)
 
 
-def both_texts(memory: Memory, candidate: Candidate, most_chars: int) -> str | None:
+def both_texts(memory: Memory, candidate: Candidate, max_chars: int) -> str | None:
     """Both texts in one, within the policy's length; None if they are too long."""
     both = f"{memory.text.rstrip(' .;')}. {candidate.text}"
-    return both if len(both) <= most_chars else None
+    return both if len(both) <= max_chars else None
 
 
 def says_more(new: Statement, old: Statement) -> bool:

@@ -17,10 +17,10 @@ WITHOUT_MODEL: Final = "offline"  # the provider
 MIN_COVERED: Final = 0.6  # share of a sentence's content words that the new note must have
 
 
-def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int, *, includes_note: bool) -> Memory:
+def rewritten(note: Memory, candidate: Candidate, now: datetime, max_chars: int, *, includes_note: bool) -> Memory:
     """The note with the content of a later slice. With `includes_note` the candidate has it already, without what is outdated."""
-    text = candidate.text if includes_note else with_missing_sentences(note.text, candidate.text, most_chars)
-    return replace(merge(note, candidate, now, most_chars), text=text)
+    text = candidate.text if includes_note else with_missing_sentences(note.text, candidate.text, max_chars)
+    return replace(merge(note, candidate, now, max_chars), text=text)
 
 
 def includes(note: Memory, batch: CandidateBatch) -> bool:
@@ -31,11 +31,11 @@ def includes(note: Memory, batch: CandidateBatch) -> bool:
     return note.updated_at <= batch.requested_at
 
 
-def with_missing_sentences(old: str, new: str, most_chars: int) -> str:
+def with_missing_sentences(old: str, new: str, max_chars: int) -> str:
     """The new note, after those sentences of the old one that it lacks, as many as fit, in order."""
     kept: list[str] = []
     for sentence in SENTENCE_BREAK.split(old.strip()):
-        if not is_covered(sentence, new) and len(" ".join([*kept, sentence, new])) <= most_chars:
+        if not is_covered(sentence, new) and len(" ".join([*kept, sentence, new])) <= max_chars:
             kept.append(sentence)
     return " ".join([*kept, new])
 

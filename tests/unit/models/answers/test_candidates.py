@@ -160,7 +160,7 @@ def test_a_draft_without_an_importance_is_accepted_with_importance_none(missing:
 
 
 @pytest.mark.parametrize(
-    ("most_chars", "full_text", "counted", "tokens", "full_tokens"),
+    ("max_chars", "full_text", "counted", "tokens", "full_tokens"),
     [
         (200, False, len, 500, None),  # characters bind first
         (4_000, False, len, 500, None),  # a token a character: 500 of them
@@ -168,14 +168,14 @@ def test_a_draft_without_an_importance_is_accepted_with_importance_none(missing:
     ],
 )
 def test_texts_are_cut_to_the_character_and_token_limits(
-    most_chars: int, full_text: bool, counted: TokenCount, tokens: int, full_tokens: int | None
+    max_chars: int, full_text: bool, counted: TokenCount, tokens: int, full_tokens: int | None
 ) -> None:
-    policy = Policy(name="p", max_text_chars=most_chars, full_text=full_text)
+    policy = Policy(name="p", max_text_chars=max_chars, full_text=full_text)
     proposed = draft(
         text="User lives in a house. " * 60, full_text="User lives in a house. " * 900, context="because " * 90
     )
     (found,) = check_drafts([proposed], SLICE, knowing(policy=policy), counted).proposals
-    assert min(most_chars, tokens) - 10 < len(found.text) <= min(most_chars, tokens) and found.text.endswith("…")
+    assert min(max_chars, tokens) - 10 < len(found.text) <= min(max_chars, tokens) and found.text.endswith("…")
     assert found.context is not None and len(found.context) <= tokens
     if full_tokens is None:
         assert found.full_text is None

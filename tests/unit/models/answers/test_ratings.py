@@ -12,7 +12,8 @@ from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.builders.slices import knowing, slice_of
-from tests.unit.models.calls.test_truncated_replies import Replying, memory
+from tests.fakes.calls import ScriptedCalls
+from tests.unit.models.claude.claude_asking import draft
 
 RATING = Policy(name="rating", window=WindowSettings(rate_messages=True))
 SLICE = slice_of("We ship on Friday.", "Fine.", "Which port?")
@@ -23,11 +24,11 @@ def rated(message: object, importance: object) -> dict[str, object]:
 
 
 def replying(*ratings: object) -> str:
-    return json.dumps({"memories": [memory(1)], "ratings": ratings})
+    return json.dumps({"memories": [draft()], "ratings": ratings})
 
 
 async def ratings_of(policy: Policy, *texts: str) -> dict[str, int]:
-    return (await ModelProvider(Replying(*texts)).extract(SLICE, knowing(policy=policy))).ratings
+    return (await ModelProvider(ScriptedCalls(*texts)).extract(SLICE, knowing(policy=policy))).ratings
 
 
 async def test_ratings_are_returned_by_message_id():
@@ -36,7 +37,7 @@ async def test_ratings_are_returned_by_message_id():
 
 @pytest.mark.parametrize("text", [json.dumps({"memories": []}), json.dumps({"memories": [], "ratings": None}), "[]"])
 async def test_an_answer_without_ratings_is_accepted_without_a_second_call(text: str):
-    calls = Replying(text)
+    calls = ScriptedCalls(text)
     answer = await ModelProvider(calls).extract(SLICE, knowing(policy=RATING))
     assert (answer.ratings, len(calls.received)) == ({}, 1)
 

@@ -98,13 +98,13 @@ def test_a_long_slice_is_shown_whole_if_the_shared_prompt_has_room_for_all_slice
         return structs.replace(request, messages=tuple(structs.replace(m, tokens=tokens) for m in request.messages))
 
     requests = [sized("long", 1_900), *(sized(f"short{number}", 100) for number in range(14))]
-    assert "left out" not in shared_question(requests, knowing(), most_tokens=18_337).user_prompt
-    assert "left out" not in shared_question(requests, knowing(), most_tokens=1_900 + 1_400).user_prompt
-    assert shared_question(requests, knowing(), most_tokens=2_400).user_prompt.count("left out") == 1
+    assert "left out" not in shared_question(requests, knowing(), max_tokens=18_337).user_prompt
+    assert "left out" not in shared_question(requests, knowing(), max_tokens=1_900 + 1_400).user_prompt
+    assert shared_question(requests, knowing(), max_tokens=2_400).user_prompt.count("left out") == 1
 
 
 async def test_slices_that_do_not_fit_into_one_shared_call_are_rejected() -> None:
-    provider = ModelProvider(FakeCalls(), most_tokens=10)
+    provider = ModelProvider(FakeCalls(), max_tokens=10)
     tea = structs.replace(TEA, messages=tuple(structs.replace(each, tokens=6) for each in TEA.messages))
     with pytest.raises(Rejected, match="too_long"):
         await provider.extract_together([(TURIN, knowing()), (tea, knowing())])

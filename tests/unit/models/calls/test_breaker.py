@@ -6,7 +6,7 @@ from agents.models.calls.breaker import Breaker
 
 
 def opened(at: float = 0.0) -> Breaker:
-    breaker = Breaker(most_outages=3, cool_down_s=30.0)
+    breaker = Breaker(max_outages=3, cool_down_s=30.0)
     for _ in range(3):
         breaker.started()
         breaker.failed(at)
@@ -14,7 +14,7 @@ def opened(at: float = 0.0) -> Breaker:
 
 
 def test_consecutive_outages_open_the_breaker() -> None:
-    breaker = Breaker(most_outages=3, cool_down_s=30.0)
+    breaker = Breaker(max_outages=3, cool_down_s=30.0)
     for outages in (1, 2):
         breaker.failed(0.0)
         assert (breaker.state(0.0), breaker.outages) == ("closed", outages)
@@ -24,7 +24,7 @@ def test_consecutive_outages_open_the_breaker() -> None:
 
 
 def test_an_answer_between_outages_keeps_the_breaker_closed() -> None:
-    breaker = Breaker(most_outages=3)
+    breaker = Breaker(max_outages=3)
     for _ in range(5):
         breaker.failed(0.0)
         breaker.failed(0.0)

@@ -26,7 +26,7 @@ def calls() -> FakeCalls:
 
 
 def guarded(calls: FakeCalls, concurrency: int = 8, tokens_per_minute: int | None = None) -> GuardedCalls:
-    return GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(most_outages=3, cool_down_s=30.0))
+    return GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(max_outages=3, cool_down_s=30.0))
 
 
 async def ask(guarded: GuardedCalls) -> ModelReply:

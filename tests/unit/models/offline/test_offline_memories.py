@@ -16,8 +16,8 @@ from schemas.policies.policies import DEFAULT_POLICY
 from tests.builders.slices import known
 
 
-def decision(*texts: str, most_chars: int = 200) -> Decision:
-    return decide_by_rules([known(text) for text in texts], most_chars)
+def decision(*texts: str, max_chars: int = 200) -> Decision:
+    return decide_by_rules([known(text) for text in texts], max_chars)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_compaction_rules_delete_an_outdated_memory_or_one_contained_in_another(
 
 
 def test_compaction_rules_do_not_treat_a_memory_with_a_number_as_part_of_one_without() -> None:
-    found = decision("User has 2 sons.", "User has sons who play chess in the same club.", most_chars=20)
+    found = decision("User has 2 sons.", "User has sons who play chess in the same club.", max_chars=20)
     assert "part of" not in found.reason
 
 
@@ -48,7 +48,7 @@ def test_two_memories_become_one_only_where_the_text_fits() -> None:
     merged = decision(*texts)
     assert (merged.action, merged.memory, merged.absorbs) == ("edit", 1, 3)
     assert merged.text == "User trains for the Lisbon marathon. User runs the Lisbon marathon in May."
-    assert decision(*texts, most_chars=60).action == "delete"
+    assert decision(*texts, max_chars=60).action == "delete"
 
 
 def test_the_same_memories_give_the_same_decision() -> None:

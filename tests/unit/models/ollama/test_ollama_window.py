@@ -52,7 +52,7 @@ async def test_concurrent_slices_beyond_the_estimate_are_each_retried_in_the_lar
 
 
 async def test_a_slice_larger_than_the_window_is_shortened_with_a_note_in_the_prompt(server: OllamaServer) -> None:
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, max_window_tokens=8_192)
     answer = await provider.extract(LONG, knowing())
     await provider.close()
     assert answer.provider == "ollama" and len(server.seen) == 1
@@ -81,7 +81,7 @@ async def test_a_prompt_silently_truncated_by_an_old_server_is_rejected_as_too_l
 ) -> None:
     uncounted = tuple(structs.replace(message, tokens=1) for message in slice_request.messages)
     async with OllamaServer(refuses=False) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, max_window_tokens=8_192)
         with pytest.raises(Rejected, match="Ollama read 8192 of at least") as caught:
             await provider.extract(structs.replace(slice_request, messages=uncounted), knowing())
         await provider.close()

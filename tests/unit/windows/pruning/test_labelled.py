@@ -121,8 +121,8 @@ def test_conversations_stay_coherent_after_pruning(half):
     assert coherent > kept["rolling_window"][0]
 
 
-@pytest.mark.parametrize(("share", "least_coherent", "most_missed"), FRESH)
-def test_fresh_conversations_stay_as_coherent_as_documented(share, least_coherent, most_missed):
+@pytest.mark.parametrize(("share", "least_coherent", "max_missed"), FRESH)
+def test_fresh_conversations_stay_as_coherent_as_documented(share, least_coherent, max_missed):
     held_out, fresh = labelled("conversations", "held_out"), labelled("conversations_fresh", "held_out")
     found = {}
     for strategy in STRATEGIES:
@@ -141,7 +141,7 @@ def test_fresh_conversations_stay_as_coherent_as_documented(share, least_coheren
             )
     coherent, missed = found["fresh", "hybrid"]
     assert coherent >= least_coherent
-    assert missed <= most_missed
+    assert missed <= max_missed
 
 
 @pytest.mark.parametrize(("share", "ahead"), AHEAD)

@@ -38,7 +38,7 @@ class NumberedMemory(Struct, frozen=True):
         return self.memory.text
 
 
-def decide_by_rules(memories: Sequence[Memory], most_chars: int) -> Decision:
+def decide_by_rules(memories: Sequence[Memory], max_chars: int) -> Decision:
     """The decision about at least one memory, the newest last. The same memories give the same decision."""
     pairs = list(related_pairs(memories))
     for rule in (outdated, repeated, contained):
@@ -47,7 +47,7 @@ def decide_by_rules(memories: Sequence[Memory], most_chars: int) -> Decision:
             if found is not None:
                 return found
     for older, newer in pairs:
-        merged = merge(older, newer, most_chars)
+        merged = merge(older, newer, max_chars)
         if merged is not None:
             return merged
     return delete_least_important(memories)
@@ -90,9 +90,9 @@ def contained(older: NumberedMemory, newer: NumberedMemory) -> Decision | None:
     return deletion(less, f"part of {quoted(more.text)}") if numbers(less.text) <= numbers(more.text) else None
 
 
-def merge(older: NumberedMemory, newer: NumberedMemory, most_chars: int) -> Decision | None:
+def merge(older: NumberedMemory, newer: NumberedMemory, max_chars: int) -> Decision | None:
     text = f"{older.text.rstrip(' .')}. {newer.text}"
-    if overlap(older.words, newer.words) < SAME_SUBJECT or len(text) > most_chars or "…" in text:
+    if overlap(older.words, newer.words) < SAME_SUBJECT or len(text) > max_chars or "…" in text:
         return None
     return Decision(
         action="edit",

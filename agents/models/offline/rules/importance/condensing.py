@@ -25,17 +25,17 @@ class Sentence(Struct, frozen=True):
     weight: int
 
 
-def short_text_by_rules(full_text: str, most_chars: int, feelings: bool, count_tokens: TokenCount) -> str:
+def short_text_by_rules(full_text: str, max_chars: int, feelings: bool, count_tokens: TokenCount) -> str:
     """Whole sentences in order, as many as fit. If none fits, the beginning of the best one; empty without a usable
     sentence."""
     best = sorted(sentences(full_text, feelings), key=lambda each: (-each.weight, each.place))
     chosen: list[Sentence] = []
     for each in best:
         trial = joined([*chosen, each])
-        if len(trial) <= most_chars and fits(trial, SHORT_TOKENS, count_tokens):
+        if len(trial) <= max_chars and fits(trial, SHORT_TOKENS, count_tokens):
             chosen.append(each)
     if not chosen and best:
-        return truncated(best[0].text, most_chars, SHORT_TOKENS, count_tokens)
+        return truncated(best[0].text, max_chars, SHORT_TOKENS, count_tokens)
     return joined(chosen)
 
 

@@ -16,13 +16,15 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from agents.models.offline.rules.engine.folding import folded
 from agents.models.offline.rules.engine.spelling import without_accents
-from agents.models.offline.rules.lasting_instructions.instruction_classes import any_word, table
+from agents.models.offline.rules.lasting_instructions.instruction_classes import alternatives, any_word, table
 
 FILE: Final = Path(__file__).with_suffix(".json")
 DIMENSION: Final = 1 << 14
 TOKEN: Final = re.compile(r"[^\W\d]+|\d+|[?!:\"«»“”]")
 MEMORY_LABELS: Final = ("memory",)  # instead of labels, for the text of a memory
+WITH_CAPITAL: Final = "(?-i:"
 NO_FEATURES: Final = frozenset({"templates", "predicates"})
 
 
@@ -35,6 +37,14 @@ class Scores(NamedTuple):
     @property
     def either(self) -> float:
         return self.limit + self.wish
+
+
+class WordClass(NamedTuple):
+    """The words of a class: a pattern of folded texts, or, if a capital counts, of texts as they are."""
+
+    name: str
+    words: re.Pattern[str]
+    is_cased: bool
 
 
 class Model(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
@@ -71,7 +81,8 @@ def features(text: str, code: str, labels: Sequence[str] = ()) -> Iterator[str]:
     words = ["^", *("0" if each.isdigit() else each for each in TOKEN.findall(without_accents(text.casefold()))), "$"]
     yield from words[1:-1]
     yield from map(" ".join, pairwise(words))
-    yield from (f"class {name}" for name, words_of in classes(code) if words_of.search(text))
+    lowered = folded(text)
+    yield from (f"class {each.name}" for each in classes(code) if each.words.search(text if each.is_cased else lowered))
     yield from (f"found {each}" for each in labels or ("nothing",))
 
 
@@ -80,9 +91,14 @@ def indices(features: Iterable[str]) -> set[int]:
 
 
 @cache
-def classes(code: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def classes(code: str) -> tuple[WordClass, ...]:
     named = msgspec.structs.asdict(table()[code])
-    return tuple((name, any_word(words)) for name, words in named.items() if name not in NO_FEATURES)
+    return tuple(word_class(name, words) for name, words in named.items() if name not in NO_FEATURES)
+
+
+def word_class(name: str, words: str) -> WordClass:
+    is_cased = WITH_CAPITAL in words
+    return WordClass(name, any_word(words) if is_cased else re.compile(alternatives(words)), is_cased)
 
 
 @cache

@@ -101,6 +101,18 @@ class Classes(Struct, frozen=True, forbid_unknown_fields=True):
     general: str
 
 
+class LimitPattern:
+    """A pattern of limits in folded texts. Each match has one of the `needed` words, which are faster to search."""
+
+    def __init__(self, pattern: str, needed: str = "") -> None:
+        self.pattern = re.compile(pattern)
+        self._needed = re.compile(alternatives(needed)) if needed else None
+
+    def is_in(self, text: str) -> bool:
+        is_possible = self._needed is None or self._needed.search(text) is not None
+        return is_possible and self.pattern.search(text) is not None
+
+
 @cache
 def table() -> dict[str, Classes]:
     return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, Classes])

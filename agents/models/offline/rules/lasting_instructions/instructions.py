@@ -8,6 +8,7 @@ import re
 from functools import cache
 from typing import Final
 
+from agents.models.offline.rules.engine.folding import folded
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.lasting_instructions.instruction_classes import (
     BETWEEN,
@@ -15,6 +16,7 @@ from agents.models.offline.rules.lasting_instructions.instruction_classes import
     REACTIONS,
     STATES,
     Classes,
+    LimitPattern,
     alternatives,
     any_word,
     near,
@@ -66,24 +68,24 @@ class InstructionPatterns:
 
     def __init__(self, code: str, classes: Classes) -> None:
         states, medicines = f"{classes.states} {STATES[code]}", f"{classes.medicines} {MEDICINES[code]}"
-        amount = f"{alternatives(classes.limits)}{BETWEEN}{NUMBER}"
-        ways = (
-            alternatives(classes.aids, classes.reactions, REACTIONS[code]),
-            near(alternatives(classes.takes), alternatives(medicines)),
-            f"{alternatives(medicines)}{BETWEEN}{NUMBER}",
-            near(f"(?:{amount}|{NUMBER}{BETWEEN}{alternatives(classes.limits)})", alternatives(classes.intake)),
-            f"{NUMBER}{BETWEEN}{alternatives(classes.intake)}{BETWEEN}{alternatives(classes.limits)}",
-            near(alternatives(classes.bars), alternatives(classes.barred)),
-            f"{alternatives(classes.orders)}{BETWEEN}{alternatives(classes.bars, classes.limits)}",
-            rf"^(?=.*\d)(?=.*{alternatives(classes.capped)})(?=.*{alternatives(classes.money)})",
-            near(alternatives(classes.timed), alternatives(classes.hours)),
+        limits, intake = alternatives(classes.limits), alternatives(classes.intake)
+        amount = f"{limits}{BETWEEN}{NUMBER}"
+        self._limits = (
+            LimitPattern(alternatives(classes.aids, classes.reactions, REACTIONS[code])),
+            LimitPattern(near(alternatives(classes.takes), alternatives(medicines)), needed=classes.takes),
+            LimitPattern(f"{alternatives(medicines)}{BETWEEN}{NUMBER}", needed=medicines),
+            LimitPattern(near(f"(?:{amount}|{NUMBER}{BETWEEN}{limits})", intake), needed=classes.limits),
+            LimitPattern(f"{NUMBER}{BETWEEN}{intake}{BETWEEN}{limits}", needed=classes.limits),
+            LimitPattern(near(alternatives(classes.bars), alternatives(classes.barred)), needed=classes.bars),
+            LimitPattern(f"{alternatives(classes.orders)}{BETWEEN}{alternatives(classes.bars, classes.limits)}"),
+            LimitPattern(rf"^(?=.*\d)(?=.*{alternatives(classes.capped)})(?=.*{alternatives(classes.money)})"),
+            LimitPattern(near(alternatives(classes.timed), alternatives(classes.hours)), needed=classes.timed),
         )
-        self._limits = tuple(re.compile(way, re.IGNORECASE) for way in ways)
         self._code = code
         self._parts = re.compile(rf"[,;:–—]| - |\b(?:{CONJUNCTIONS[code]}) ", re.IGNORECASE)
         self._joined = re.compile(rf" (?:{JOINS[code]}) ", re.IGNORECASE)
-        self._states = any_word(states)
-        self._has_state = re.compile(f"{alternatives(classes.has)}{BETWEEN}{alternatives(states)}", re.IGNORECASE)
+        self._states = LimitPattern(alternatives(states))
+        self._has_state = LimitPattern(f"{alternatives(classes.has)}{BETWEEN}{alternatives(states)}")
         self._mine, self._loose, self._once = map(any_word, (classes.mine, classes.loose, classes.once))
         self._always, self._address = any_word(classes.always), any_word(classes.address)
         self._style, self._henceforth = any_word(classes.style), any_word(classes.henceforth)
@@ -120,17 +122,19 @@ class InstructionPatterns:
 
     def has_limit(self, text: str) -> bool:
         """Whether a statement has a limit of a person, not of a thing: "is vegan", not "likes vegan food"."""
-        return any(each.search(text) for each in (self._has_state, *self._limits))
+        lowered = folded(text)
+        return any(each.is_in(lowered) for each in (self._has_state, *self._limits))
 
     def is_limit_of_speaker(self, text: str) -> bool:
         """Whether the subject is the speaker, and not "my aunt", and the statement has a state or a limit."""
         return self._self.match(text) is not None and POSSESSIVE.match(text) is None and self.has_limit(text)
 
     def names_state(self, text: str) -> bool:
-        return self._states.search(text) is not None
+        return self._states.is_in(folded(text))
 
     def names_limit(self, sentence: str) -> bool:
-        return self.names_state(sentence) or any(each.search(sentence) for each in self._limits)
+        lowered = folded(sentence)
+        return any(each.is_in(lowered) for each in (self._states, *self._limits))
 
     def kind_of(self, sentence: str, plain: str) -> InstructionKind | None:
         """The kind of a user's sentence; None for questions, for sentences about others, and for those that hold once.
