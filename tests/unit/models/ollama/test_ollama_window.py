@@ -34,7 +34,7 @@ async def test_the_context_window_never_shrinks_between_calls(server: OllamaServ
 
 async def test_a_slice_with_more_tokens_than_estimated_is_retried_in_the_largest_window() -> None:
     async with OllamaServer(chars_per_token=1) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=60.0)
         answer = await provider.extract(slice_of("I live in Turin.", "My number is " + "7" * 9_000), knowing())
         await provider.close()
     assert [item.text for item in answer.proposals] == ["User lives in Turin."]
@@ -43,7 +43,7 @@ async def test_a_slice_with_more_tokens_than_estimated_is_retried_in_the_largest
 
 async def test_concurrent_slices_beyond_the_estimate_are_each_retried_in_the_largest_window() -> None:
     async with OllamaServer(chars_per_token=1) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, concurrency=3)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=60.0, concurrency=3)
         wide = slice_of("I live in Turin.", "My number is " + "7" * 9_000)
         answers = await asyncio.gather(*(provider.extract(wide, knowing()) for _ in range(3)))
         await provider.close()
@@ -52,7 +52,7 @@ async def test_concurrent_slices_beyond_the_estimate_are_each_retried_in_the_lar
 
 
 async def test_a_slice_larger_than_the_window_is_shortened_with_a_note_in_the_prompt(server: OllamaServer) -> None:
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, max_window_tokens=8_192)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=60.0, max_window_tokens=8_192)
     answer = await provider.extract(LONG, knowing())
     await provider.close()
     assert answer.provider == "ollama" and len(server.seen) == 1
@@ -61,7 +61,7 @@ async def test_a_slice_larger_than_the_window_is_shortened_with_a_note_in_the_pr
 
 async def test_a_prompt_beyond_the_context_length_of_the_model_is_rejected() -> None:
     async with OllamaServer(trained=4_096) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=60.0)
         with pytest.raises(Rejected) as caught:
             await provider.extract(LONG, knowing())
         assert len((await provider.extract(SLICE, knowing())).proposals) == 2
@@ -81,7 +81,7 @@ async def test_a_prompt_silently_truncated_by_an_old_server_is_rejected_as_too_l
 ) -> None:
     uncounted = tuple(structs.replace(message, tokens=1) for message in slice_request.messages)
     async with OllamaServer(refuses=False) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, max_window_tokens=8_192)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=60.0, max_window_tokens=8_192)
         with pytest.raises(Rejected, match="Ollama read 8192 of at least") as caught:
             await provider.extract(structs.replace(slice_request, messages=uncounted), knowing())
         await provider.close()
