@@ -16,6 +16,6 @@ async def server() -> AsyncIterator[OllamaServer]:
 
 @pytest.fixture
 async def provider(server: OllamaServer) -> AsyncIterator[OllamaProvider]:
-    ollama = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+    ollama = OllamaProvider(MODEL, server.url, timeout_s=60.0)
     yield ollama
     await ollama.close()

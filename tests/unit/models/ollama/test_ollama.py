@@ -82,7 +82,7 @@ async def test_an_answer_without_a_prompt_token_count_is_accepted(
 
 
 async def test_calls_record_counted_tokens_and_tokens_billed_by_the_server(server: OllamaServer) -> None:
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, count_tokens=len)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=60.0, count_tokens=len)
     server.script("text:sorry")
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
@@ -94,7 +94,7 @@ async def test_calls_record_counted_tokens_and_tokens_billed_by_the_server(serve
 
 
 async def test_a_call_without_a_prompt_token_count_is_not_recorded(server: OllamaServer) -> None:
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, count_tokens=len)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=60.0, count_tokens=len)
     server.script("uncounted")
     assert (await provider.extract(SLICE, knowing())).calls == ()
     (call,) = (await provider.extract(SLICE, knowing())).calls

@@ -43,7 +43,7 @@ async def test_requests_bypass_the_proxy_of_the_environment(
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, NOBODY)
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=60.0)
     assert await provider.unavailable_reason() is None
     await provider.close()
 
