@@ -43,6 +43,18 @@ async def test_a_wrong_key_is_rejected_and_a_valid_one_is_stored_only_for_the_ta
     assert await tab.page.evaluate("sessionStorage.length") == 0
 
 
+async def test_the_list_is_loaded_again_after_signing_out_and_in_with_the_same_key(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    token = panel.api.keys.add(read="app/*")
+    tab = await panel.open_tab(panel.address)
+    await tab.go(ns="app%2Fada")
+    await tab.sign_in(token)
+    await expect(tab.rows).to_have_count(1)
+    panel.api.memories.put(a_memory("m2"))
+    await tab.sign_in_anew(token, LIST)
+    await expect(tab.rows).to_have_count(2)
+
+
 async def test_a_revoked_key_leads_back_to_the_sign_in_page(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.signed_in(LIST, read="app/*")
