@@ -12,9 +12,14 @@ from playwright.async_api import ConsoleMessage, Locator, Page, Response, expect
 from tests.api import Api
 from tests.deployment import eventually
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-NO_CHROMIUM = "there is no Chromium on this machine: `apt-get install chromium` has the panel tested"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
+NO_CHROMIUM = "there is no Chromium on this machine: `apt-get install chromium-headless-shell` has the panel tested"
 SERIOUS = ("serious", "critical")
+RULES_ABOUT_COLOURS = ["color-contrast", "link-in-text-block"]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+SCREENS: dict[str, dict[str, Any]] = {"wide": {}, "phone": PHONE}
+
+Finding = tuple[str, list[str]]
 
 
 class Opened:
@@ -46,6 +51,12 @@ class Opened:
         await self.page.keyboard.press("Enter")
         await self.page.get_by_role("navigation").first.wait_for()
 
+    async def sign_in_anew(self, token: str, view: str) -> None:
+        """Opens a view without what was loaded before: signing out forgets it, and takes less time than loading the page."""
+        await self.page.get_by_role("button", name="Sign out").click()
+        await self.go(view)
+        await self.sign_in(token)
+
     @property
     def rows(self) -> Locator:
         return self.page.locator(".row")
@@ -65,13 +76,24 @@ class Opened:
         """Waits until an expression of the page is true. Playwright's own way evaluates a text, which the policy forbids."""
         await eventually(lambda: self.page.evaluate(script), script)
 
-    async def serious_findings(self) -> list[tuple[str, list[str]]]:
+    async def serious_findings(self) -> list[Finding]:
         """What axe finds that keeps people out, by its rule and where. Waits until no rows are dimmed as those of the search
         before."""
         await expect(self.page.locator(".scroller.stale")).to_have_count(0)
+        return await self._found_by_axe({})
+
+    async def serious_findings_in_dark_colours(self) -> list[Finding]:
+        """What axe finds about colours if the system prefers dark ones, in a view that is shown in light ones."""
+        await self.page.emulate_media(color_scheme="dark")
+        found = await self._found_by_axe({"runOnly": RULES_ABOUT_COLOURS})
+        await self.page.emulate_media(color_scheme="light")
+        return found
+
+    async def _found_by_axe(self, options: dict[str, Any]) -> list[Finding]:
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(AXE_SCRIPT)
-        found = await self.page.evaluate("axe.run({ resultTypes: ['violations'] }).then((told) => told.violations)")
+        run = "(options) => axe.run({ resultTypes: ['violations'], ...options }).then((told) => told.violations)"
+        found = await self.page.evaluate(run, options)
         return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found if each["impact"] in SERIOUS]
 
 

@@ -5,8 +5,7 @@ from playwright.async_api import expect
 
 from schemas.conversations.messages import Scope
 from tests.fakes.windows import AT_S, a_state
-from tests.integration.panel.panel import Panel
-from tests.integration.panel.test_frame import PHONE
+from tests.integration.panel.panel import PHONE, Panel
 
 ATTACK = "<img src=x onerror='window.attacked = 1'>"
 

@@ -68,15 +68,15 @@ async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_show
 
 async def test_actions_not_allowed_for_a_key_are_not_offered(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
-    reader = await panel.signed_in(DATA, read="app/*")
-    await expect(reader.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
-    await expect(reader.page.get_by_role("heading", name="Import")).to_have_count(0)
-    await expect(reader.page.get_by_role("heading", name="Erase for good")).to_have_count(0)
-    other = await panel.signed_in(DATA, read="app/*", admin="other/*")
-    await other.page.get_by_label("A user, everywhere").check()
-    await other.page.get_by_label("Id of the user").fill("ada")
-    await other.page.get_by_role("button", name="Show what would be erased").click()
-    await expect(other.page.get_by_text("This key is not allowed to do this.")).to_be_visible()
+    tab = await panel.signed_in(DATA, read="app/*")
+    await expect(tab.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
+    await expect(tab.page.get_by_role("heading", name="Import")).to_have_count(0)
+    await expect(tab.page.get_by_role("heading", name="Erase for good")).to_have_count(0)
+    await tab.sign_in_anew(panel.api.keys.add(read="app/*", admin="other/*"), DATA)
+    await tab.page.get_by_label("A user, everywhere").check()
+    await tab.page.get_by_label("Id of the user").fill("ada")
+    await tab.page.get_by_role("button", name="Show what would be erased").click()
+    await expect(tab.page.get_by_text("This key is not allowed to do this.")).to_be_visible()
     assert panel.api.erasures.begun == {}
 
 
@@ -90,9 +90,10 @@ async def test_an_interrupted_export_shows_an_error(panel: Panel):
 
 async def test_the_title_of_the_view_depends_on_the_rights_of_the_key(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in(DATA, read="app/*")
     names = {"read": "Export", "write": "Export and import", "admin": "Export and erase"}
     for right, name in names.items():
-        tab = await panel.signed_in(DATA, **{right: "app/*"})
+        await tab.sign_in_anew(panel.api.keys.add(**{right: "app/*"}), DATA)
         await expect(tab.page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
         await expect(tab.page.get_by_role("navigation").get_by_role("link", name=name, exact=True)).to_be_visible()
         await expect(tab.page).to_have_title(re.compile(name))

@@ -1,22 +1,14 @@
 """Every view is accessible, in light and dark and on phones, and shows texts of others as plain text."""
 
-from typing import Any
-
 import pytest
 from playwright.async_api import Page
 
 from tests.api import Api
 from tests.integration.panel import texts
-from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.panel import SCREENS, Opened, Panel
 from tests.integration.panel.populated_api import PopulatedApi
-from tests.integration.panel.test_frame import PHONE
 from tests.integration.panel.views import View, listed, views
 
-MODES: dict[str, dict[str, Any]] = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "phone": PHONE,
-}
 # Nothing is wider than its place but what scrolls by itself, as tables and rows of chips do.
 TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".page, .scroller, .chosen, .detail, .dialog")]
     .filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.className || each.tagName)"""
@@ -32,16 +24,19 @@ def test_the_view_tests_cover_every_view_in_the_sources():
     assert listed() - walked == set()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("screen", SCREENS)
 async def test_every_view_is_accessible_and_shows_user_content_as_text(
-    panel_of_everything: Panel, shown: PopulatedApi, mode: str
+    panel_of_everything: Panel, shown: PopulatedApi, screen: str
 ):
-    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", context=MODES[mode], admin="*")
+    """In light colours; on the wide screen, those of the dark scheme, which changes nothing else, are checked beside them."""
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", context=SCREENS[screen], admin="*")
     wrong = {}
     for view in views(shown):
         await view.show(tab)
         wrong[view.name] = [*await found(tab, view), *tab.complaints]
         tab.complaints.clear()
+        if screen == "wide":
+            wrong[f"{view.name} in dark colours"] = [*await tab.serious_findings_in_dark_colours()]
     assert {name: each for name, each in wrong.items() if each} == {}
 
 

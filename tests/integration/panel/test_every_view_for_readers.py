@@ -12,9 +12,11 @@ from tests.integration.panel.views import View, views
 
 READS = re.compile("/v1/(search|context|policies/[^/]+/check)$")  # questions with a body
 REFUSED = '{"title": "Forbidden", "status": 403, "detail": "no"}'
-# Fills in what can be filled in, then presses one thing after the other, those of a dialog first, each once by what it says.
+# Fills in what can be filled in, then presses one thing after the other, those of a dialog first. Each is pressed once by what it
+# says; what several views of a page have, as filters of their list, in the first of them.
 PRESS_EVERYTHING = """async (view) => {
-    const pressed = new Set();
+    const page = view.match(/^#\\/(operations\\/\\w+|\\w+)/)[1];
+    const pressed = ((window.pressed ??= {})[page] ??= new Set());
     const pause = (ms) => new Promise((done) => setTimeout(done, ms));
     const fill = () => {
         for (const field of document.querySelectorAll("#content input, [role=dialog] input, [role=dialog] textarea")) {

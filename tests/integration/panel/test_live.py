@@ -9,21 +9,22 @@ from schemas.memories.events import Cause, MemoryEvent
 from sinks.memories.writer import memory_changed
 from tests.api import NOON, a_memory
 from tests.deployment import eventually
-from tests.integration.panel.panel import Opened, Panel
-from tests.integration.panel.test_frame import PHONE
+from tests.integration.panel.panel import SCREENS, Opened, Panel
 
 
-@pytest.mark.parametrize("context", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
-async def test_the_live_events_view_is_accessible(panel: Panel, context: dict[str, object]):
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_the_live_events_view_is_accessible(panel: Panel, screen: str):
     panel.api.event_history.at["app/ada"] = 3
-    tab = await panel.signed_in("/live?ns=app%2Fada", context=context, read="app/*")
+    tab = await panel.signed_in("/live?ns=app%2Fada", context=SCREENS[screen], read="app/*")
     await expect(tab.page.get_by_text("Following")).to_be_visible()
     assert await tab.serious_findings() == []
+    assert await tab.serious_findings_in_dark_colours() == []
     await tab.page.get_by_role("button", name="Show earlier events").press("Enter")
     await expect(tab.page.locator(".event")).to_have_count(3)
     await tab.page.get_by_role("button", name="Pause").press("Enter")
     await expect(tab.page.get_by_text("Paused")).to_be_visible()
     assert await tab.serious_findings() == []
+    assert await tab.serious_findings_in_dark_colours() == []
 
 
 async def test_events_are_held_while_paused_and_shown_with_their_cause_after_resuming(panel: Panel):

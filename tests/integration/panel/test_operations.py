@@ -2,12 +2,10 @@
 
 import re
 
-import pytest
 from playwright.async_api import expect
 
 from tests.integration.panel.operators import SECRET, a_pipeline, dead_letters
 from tests.integration.panel.panel import Panel
-from tests.integration.panel.test_frame import PHONE
 
 OF_ALL = "?ns=app%2Fada"
 
@@ -102,19 +100,6 @@ async def test_dead_letters_are_replayed_and_discarded_by_keyboard_after_confirm
     await dialog.get_by_role("button", name="Discard").click()
     await expect(tab.page.get_by_text("No dead letter is waiting")).to_be_visible()
     assert [row.action for row in panel.api.audit.rows] == ["dead_letters.replayed", "dead_letters.discarded"]
-
-
-@pytest.mark.parametrize("section", ["pipeline", "letters", "letters/0:0"])
-@pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
-async def test_every_section_of_operations_is_accessible(panel: Panel, section: str, context: dict[str, object]):
-    a_pipeline(panel.api)
-    dead_letters(panel.api)
-    tab = await panel.signed_in(f"/operations/{section}{OF_ALL}", context=context, admin="*")
-    await expect(tab.page.locator(".operations")).to_contain_text("Curation")
-    assert await tab.serious_findings() == []
-    assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
-        "nothing lies beside the screen"
-    )
 
 
 async def test_a_dead_letter_is_shown_as_plain_text(panel: Panel):

@@ -7,8 +7,7 @@ from playwright.async_api import expect
 
 from sinks.access.audit import Audited
 from tests.api import NOON
-from tests.integration.panel.panel import Panel
-from tests.integration.panel.test_frame import PHONE
+from tests.integration.panel.panel import PHONE, Panel
 
 ATTACK = "<img src=x onerror='window.attacked = 1'>"
 POLICY = "/operations/policies/app?ns=app%2Fada"

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from playwright.async_api import expect
 
 from schemas.memories.memories import Memory
@@ -73,11 +72,14 @@ async def test_date_filters_apply_to_messages_as_well(panel: Panel):
     await expect(tab.rows).to_contain_text(["I dream of a cello."])
 
 
-@pytest.mark.parametrize("wrong", ["from=yesterday", "before=2026-02-31x", "at=noon", "sure=much", "pinned=maybe"])
-async def test_an_invalid_filter_in_the_url_is_ignored(panel: Panel, wrong: str):
+async def test_an_invalid_filter_in_the_url_is_ignored(panel: Panel):
     remember(panel, a_memory("m1", text="User has a cello."))
-    tab = await panel.signed_in(f"{SEARCH}&{wrong}", read="app/*")
-    await expect(tab.rows).to_have_count(1)
+    tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
+    for wrong in ("from=yesterday", "before=2026-02-31x", "at=noon", "sure=much", "pinned=maybe"):
+        await tab.go(f"{SEARCH}&{wrong}")
+        await expect(tab.rows, wrong).to_have_count(1)
+        await tab.go("/profile", ns="app%2Fada")
+        await expect(tab.rows, wrong).to_have_count(0)
 
 
 async def test_a_search_reports_further_results_and_loads_them_up_to_the_api_limit(panel: Panel):

@@ -145,12 +145,13 @@ async def test_a_long_history_is_read_to_its_end(panel: Panel, part: str, table:
         panel.api.sweeps.by_id[f"s{number}"] = replace(manual_sweep(True, "ada", NOON), sweep_id=f"s{number:02}")
     tab = await panel.signed_in(f"/operations/{part}{OF_ALL}", read="*")
     more = tab.page.get_by_role("button", name="Show more")
+    await expect(more).to_be_visible()
+    assert await tab.serious_findings() == []
     for length in lengths:
         await expect(rows(tab, table)).to_have_count(length)
         if length < lengths[-1]:
             await more.click()
     await expect(more).to_have_count(0)
-    assert await tab.serious_findings() == []
 
 
 async def test_differences_not_yet_compared_are_announced_and_loaded_on_request(panel: Panel):

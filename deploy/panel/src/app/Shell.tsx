@@ -24,10 +24,11 @@ export function Shell(props: RouteSectionProps) {
     staleTime: Infinity,
   }));
   const refused = () => asked.error instanceof ApiProblem && asked.error.status === 401;
-  createEffect<string | undefined>((before) => {
-    if (before !== undefined && before !== key()) cache.removeQueries({ predicate: (query) => query.queryKey[0] !== "me" });
+  // Not when somebody signs in: with a key known before, the view asks at once, and its requests would be removed.
+  createEffect<string>((before) => {
+    if (before && before !== key()) cache.removeQueries({ predicate: (query) => query.queryKey[0] !== "me" });
     return key();
-  });
+  }, "");
   createEffect(() => asked.isSuccess && setMe(asked.data));
   return (
     <>
