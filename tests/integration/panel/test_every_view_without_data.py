@@ -49,7 +49,7 @@ async def test_every_view_shows_a_failed_request_and_offers_a_retry(panel_of_eve
     for view in parts(shown):
         is_away = True
         await tab.sign_in_anew(token, view.address())
-        await tab.page.get_by_role("alert").first.wait_for()
+        await expect(tab.page.get_by_role("alert").first, view.name).to_be_visible()
         wrong[view.name] = await tab.serious_findings()
         is_away = False
         again = tab.page.get_by_role("button", name="Try again")
