@@ -57,6 +57,13 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             **driver.credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
         )
 
+    async def _commit(self, offsets: Mapping[TP, int]) -> bool:
+        """False if all these partitions were revoked since the call: aiokafka raises ValueError for a commit of nothing, and
+        Faust would crash."""
+        if self.assignment().isdisjoint(offsets):
+            return False
+        return bool(await super()._commit(offsets))
+
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
         """Drains the fetched records of these partitions; also reports where only control records were skipped."""
         reads: dict[TP, Read] = await self.call_thread(self._read, tps, timeout_s)
