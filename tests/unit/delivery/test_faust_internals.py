@@ -64,6 +64,7 @@ READ = (
     ("app.py", "faust.app.base:App._on_rebalance_when_stopped", "1b172d9af8ff4eb6"),
     ("app.py", "faust.app.base:App._on_partitions_revoked", "d5c895bbe57dc73a"),
     ("app.py", "faust.app.base:App._on_partitions_assigned", "de932b7927db85b3"),
+    ("consumer_thread.py", "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._commit", "932852ce7a23f658"),
     (
         "consumer_thread.py",
         "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread.on_thread_stop",
@@ -82,6 +83,7 @@ CALLED = (
         "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._create_worker_consumer",
         "self, transport",
     ),
+    ("consumer_thread.py", "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._commit", "self, offsets"),
     ("app.py", "faust.app.base:App._on_rebalance_when_stopped", "self"),
     ("consumer.py", "faust.transport.consumer:Consumer._drain_messages", "self, fetcher"),
     ("consumer.py", "faust.transport.consumer:Consumer._filter_tps_with_pending_acks", "self, topics=None"),
