@@ -27,6 +27,8 @@ PASSING = (
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
     asyncpg.IdleInTransactionSessionTimeoutError,  # this process was paused within a transaction
+    asyncpg.ReadOnlySQLTransactionError,  # after a failover, or as managed servers do when the disk is full
+    asyncpg.InvalidCachedStatementError,  # a migration has changed a table; asyncpg prepares its statements again
     asyncpg.InternalClientError,  # may be raised when a connection to a stopping server is released
     OSError,
     TimeoutError,
@@ -44,6 +46,9 @@ SESSION = {
     # Without JIT: statements are short, and compiling one takes longer than running it.
     "jit": "off",
 }
+
+# The server reports these settings by itself (libpq, "GUC_REPORT").
+READ_ONLY = ("default_transaction_read_only", "in_hot_standby")
 
 # PostgreSQL cannot store NUL in text or jsonb; JSON input with NUL must not be rejected.
 NUL, REPLACEMENT = "\x00", "\ufffd"
@@ -80,14 +85,20 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
             max_size=max_size,
             command_timeout=command_timeout_s,
             init=set_codecs,
-            reset=keep_session,
+            reset=keep_writable,
             server_settings=SESSION,
         )
 
 
-async def keep_session(_: Connection) -> None:
+async def keep_writable(connection: Connection) -> None:
     """Keeps session settings instead of resetting them, which would cost a round trip per statement. Transactions are rolled
-    back already, and holders of session locks, such as of a generation, release them."""
+    back already, and holders of session locks, such as of a generation, release them.
+
+    Closes a session that began read-only: it would stay so, also where a new one may write.
+    """
+    settings = connection.get_settings()
+    if "on" in (getattr(settings, name, None) for name in READ_ONLY):
+        await connection.close()
 
 
 async def set_codecs(connection: Connection) -> None:
