@@ -1,6 +1,5 @@
 """The connection pool, its JSON and text codecs, and the translation of driver errors into memstream's."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import asyncpg
 import msgspec
 
-from schemas.codec import encode
+from schemas.codec import encode, without_nul
 from schemas.errors import Misconfigured, Rejected, Retryable
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ READ_ONLY = ("default_transaction_read_only", "in_hot_standby")
 
 # PostgreSQL cannot store NUL in text or jsonb; JSON input with NUL must not be rejected.
 NUL, REPLACEMENT = "\x00", "\ufffd"
-ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 @contextmanager
@@ -114,15 +112,8 @@ def storable(text: str) -> str:
     return text.replace(NUL, REPLACEMENT)
 
 
-def storable_json(data: bytes) -> bytes:
-    """The JSON with each NUL in a string replaced by U+FFFD."""
-    if b"\\u0000" not in data:  # the common case; the regular expression takes much longer than encoding
-        return data
-    return ESCAPED_NUL.sub(rb"\1\\ufffd", data)
-
-
 def encode_jsonb(value: Any) -> bytes:
-    return b"\x01" + storable_json(encode(value))  # 1 is the version of jsonb's binary format
+    return b"\x01" + without_nul(encode(value))  # 1 is the version of jsonb's binary format
 
 
 def decode_jsonb(data: bytes) -> Any:
