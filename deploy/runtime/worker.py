@@ -157,10 +157,12 @@ class Worker:
                 continue
 
     def _raise_if_stuck(self) -> None:
-        """Raises if a stage crashed, a background task died, or a fence stays shut: the worker must not stay alive and idle."""
+        """Raises if a stage crashed, is out of its group or gets no epoch, or a background task died: the worker must not stay
+        alive and idle."""
         for app in self._apps:
             if app.crashed:
                 raise app.crash_reason or RuntimeError(f"{app.conf.id} stopped by itself")
+            app.check_membership()
             app.check_fence(time.monotonic())
         self._periodic_tasks.raise_if_failed()
 

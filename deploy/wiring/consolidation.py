@@ -16,13 +16,16 @@ from sinks.consolidation.dry_runs import DryRuns
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.vectors.qdrant import Vectors
 
 TICK_S = 1.0
 
 
-def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer) -> None:
+def add(
+    wiring: Wiring, leases: Pool, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer
+) -> None:
     """Adds the background tasks, which run until the wiring's resources close."""
     pool, resources = wiring.pool, wiring.resources
     leading = Leadership(pool, "scheduler", wiring.worker)
@@ -34,7 +37,7 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
         return Forecast(pool, vectors, embedder, Editor(provider), now, comparer)
 
     dry_runs = DryRunAgent(
-        DryRuns(pool), extraction_services(wiring, provider, embedder, vectors), forecast, wiring.worker, now
+        DryRuns(pool, leases), extraction_services(wiring, provider, embedder, vectors), forecast, wiring.worker, now
     )
     resources.push_async_callback(dry_runs.close)
     wiring.periodic_tasks.add("dry runs", TICK_S, dry_runs.tick)

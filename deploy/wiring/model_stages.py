@@ -84,8 +84,9 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
     comparer = OnnxComparer()
     wiring.resources.callback(comparer.close)
     if "extraction" in stages:
-        await add_extraction(wiring, provider, embedder, vectors)
-        consolidation.add(wiring, provider, embedder, vectors, comparer)
+        leases = await lease_connections(wiring)
+        await add_extraction(wiring, leases, provider, embedder, vectors)
+        consolidation.add(wiring, leases, provider, embedder, vectors, comparer)
     if "curation" in stages:
         await add_curation(wiring, provider, embedder, vectors, comparer)
 
@@ -144,13 +145,18 @@ def warn_of_one_language(policies: Policies, settings: Settings) -> None:
         log.warning("%s", warning)
 
 
-async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
-    settings, periodic_tasks, resources = wiring.settings, wiring.periodic_tasks, wiring.resources
-    # Leases have connections of their own, so that renewals never wait for statements that store messages, answers and
-    # passages. The time limit keeps a statement that waits for a locked row from delaying other renewals for too long.
-    leases = await resources.enter_async_context(
-        connections.postgres(settings, LEASE_CONNECTIONS, command_timeout_s=LEASE_S / 2)
+async def lease_connections(wiring: Wiring) -> Pool:
+    """Connections for leases alone, so that renewals never wait for statements that store messages, answers and passages. The
+    time limit keeps a statement that waits for a locked row from delaying other renewals for too long."""
+    return await wiring.resources.enter_async_context(
+        connections.postgres(wiring.settings, LEASE_CONNECTIONS, command_timeout_s=LEASE_S / 2)
     )
+
+
+async def add_extraction(
+    wiring: Wiring, leases: Pool, provider: Provider, embedder: Embedder, vectors: Vectors
+) -> None:
+    settings, periodic_tasks, resources = wiring.settings, wiring.periodic_tasks, wiring.resources
     extractions, parking = Extractions(wiring.pool, leases), Parking(wiring.pool)
     extractor = Extractor(
         extractions,

@@ -25,21 +25,25 @@ class ConversationRange(NamedTuple):
 
 
 class DryRuns:
-    """The dry runs among consolidation runs. Reads at most `messages` at a time. Every method raises Retryable."""
+    """The dry runs among consolidation runs. Reads at most `messages` at a time. Every method raises Retryable.
 
-    def __init__(self, pool: Pool, messages: int = MESSAGES) -> None:
+    Claims and renewals use the pool `leases`, if given, as in Extractions.
+    """
+
+    def __init__(self, pool: Pool, leases: Pool | None = None, messages: int = MESSAGES) -> None:
         self._pool = pool
+        self._leases = leases or pool
         self._messages = messages
 
     async def claim(self, owner: str, lease_s: float) -> ConsolidationRun | None:
         """Claims the oldest unfinished dry run that no worker holds; None if there is none."""
         with translated("claiming a dry run"):
-            row = await self._pool.fetchrow(query("runs", "claim_dry"), owner, lease_s)
+            row = await self._leases.fetchrow(query("runs", "claim_dry"), owner, lease_s)
         return runs.run_of(row) if row else None
 
     async def renew(self, run_id: str, owner: str, lease_s: float) -> bool:
         with translated("renewing a lease"):
-            return await self._pool.fetchval(query("runs", "renew_dry"), run_id, owner, lease_s) is not None
+            return await self._leases.fetchval(query("runs", "renew_dry"), run_id, owner, lease_s) is not None
 
     async def release(self, run_id: str, owner: str) -> None:
         with translated("releasing a lease"):

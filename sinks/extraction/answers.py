@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from schemas.codec import without_nul
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
 from sinks.erasure.fences import fences_for
-from sinks.postgres.connection import Pool, storable_json, translated
+from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
 
@@ -101,7 +102,7 @@ class Extractions:
         `usage` is a Struct or builtins. Raises Rejected `unknown_request` if the request was never leased, or was erased
         since.
         """
-        text = storable_json(answer_json).decode()
+        text = without_nul(answer_json).decode()
         with translated("storing an answer"):
             values = (request_id, text, provider, model, usage, parts)
             async with self._pool.acquire() as connection, connection.transaction():

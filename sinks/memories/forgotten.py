@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.codec import convert
 from schemas.extraction.candidates import Wish
-from sinks.postgres.connection import Connection, storable_json
+from sinks.postgres.connection import Connection
 from sinks.postgres.queries import query
 
 KEPT: Final = timedelta(days=30)  # requests may wait for days, and Kafka keeps candidates for a week
@@ -33,7 +33,7 @@ class ForgottenWishes:
                 namespace,
                 wish.message.conversation_id,
                 wish.message.timestamp or now,
-                storable_json(msgspec.to_builtins(wish)),
+                msgspec.to_builtins(wish),
             )
             for wish in wishes
         ]

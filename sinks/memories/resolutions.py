@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.extraction.candidates import CandidateBatch
 from sinks.memories.settlements import Part
-from sinks.postgres.connection import Connection, Pool, storable_json, translated
+from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
 
 
@@ -25,7 +25,7 @@ class Resolutions:
 
     async def keep(self, batch: CandidateBatch, verdicts: Sequence[Any], at: datetime) -> None:
         """Stores the verdicts; an earlier answer stays."""
-        encoded = [storable_json(msgspec.to_builtins(each)) for each in verdicts]
+        encoded = [msgspec.to_builtins(each) for each in verdicts]
         names = (batch.request_id, batch.part, batch.namespace, batch.conversation_id)
         with translated("storing verdicts"):
             await self._pool.execute(query("resolutions", "keep"), *names, encoded, at)

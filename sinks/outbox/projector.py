@@ -8,7 +8,7 @@ from typing import Any, Final
 import asyncpg
 from opentelemetry.trace import SpanKind
 
-from schemas.codec import encode
+from schemas.codec import encode, without_nul
 from schemas.counts import counted
 from schemas.errors import Rejected, Retryable
 from schemas.kafka.dead_letters import letter_without_source
@@ -16,7 +16,7 @@ from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.policies.shadows import is_reserved
 from sinks.memories.reader import Memories
-from sinks.postgres.connection import Connection, Pool, storable_json, translated
+from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
 from sinks.vectors.port import Point, PointsRefused, VectorIndex
 
@@ -193,7 +193,7 @@ async def put_vectors(connection: Connection, namespace: str, memory_ids: Iterab
 
 def kafka_row(record: Outgoing) -> tuple[Any, ...]:
     """The row of a record; headers as text, as an array of lists would be two-dimensional."""
-    headers = storable_json(encode([[name, value.decode()] for name, value in record.headers])).decode()
+    headers = without_nul(encode([[name, value.decode()] for name, value in record.headers])).decode()
     return (record.topic, record.key, record.partition, headers, record.value)
 
 

@@ -1,6 +1,5 @@
 """The connection pool, its JSON and text codecs, and the translation of driver errors into memstream's."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import asyncpg
 import msgspec
 
-from schemas.codec import encode
+from schemas.codec import encode, without_nul
 from schemas.errors import Misconfigured, Rejected, Retryable
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ PASSING = (
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
     asyncpg.IdleInTransactionSessionTimeoutError,  # this process was paused within a transaction
+    asyncpg.ReadOnlySQLTransactionError,  # after a failover, or as managed servers do when the disk is full
+    asyncpg.InvalidCachedStatementError,  # a migration has changed a table; asyncpg prepares its statements again
     asyncpg.InternalClientError,  # may be raised when a connection to a stopping server is released
     OSError,
     TimeoutError,
@@ -45,9 +46,11 @@ SESSION = {
     "jit": "off",
 }
 
+# The server reports these settings by itself (libpq, "GUC_REPORT").
+READ_ONLY = ("default_transaction_read_only", "in_hot_standby")
+
 # PostgreSQL cannot store NUL in text or jsonb; JSON input with NUL must not be rejected.
 NUL, REPLACEMENT = "\x00", "\ufffd"
-ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 @contextmanager
@@ -80,14 +83,20 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
             max_size=max_size,
             command_timeout=command_timeout_s,
             init=set_codecs,
-            reset=keep_session,
+            reset=keep_writable,
             server_settings=SESSION,
         )
 
 
-async def keep_session(_: Connection) -> None:
+async def keep_writable(connection: Connection) -> None:
     """Keeps session settings instead of resetting them, which would cost a round trip per statement. Transactions are rolled
-    back already, and holders of session locks, such as of a generation, release them."""
+    back already, and holders of session locks, such as of a generation, release them.
+
+    Closes a session that began read-only: it would stay so, also where a new one may write.
+    """
+    settings = connection.get_settings()
+    if "on" in (getattr(settings, name, None) for name in READ_ONLY):
+        await connection.close()
 
 
 async def set_codecs(connection: Connection) -> None:
@@ -103,15 +112,8 @@ def storable(text: str) -> str:
     return text.replace(NUL, REPLACEMENT)
 
 
-def storable_json(data: bytes) -> bytes:
-    """The JSON with each NUL in a string replaced by U+FFFD."""
-    if b"\\u0000" not in data:  # the common case; the regular expression takes much longer than encoding
-        return data
-    return ESCAPED_NUL.sub(rb"\1\\ufffd", data)
-
-
 def encode_jsonb(value: Any) -> bytes:
-    return b"\x01" + storable_json(encode(value))  # 1 is the version of jsonb's binary format
+    return b"\x01" + without_nul(encode(value))  # 1 is the version of jsonb's binary format
 
 
 def decode_jsonb(data: bytes) -> Any:

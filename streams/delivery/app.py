@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import faust
+from aiokafka.errors import KafkaError
 from faust.types import TP
 from msgspec import structs
 
@@ -161,6 +162,15 @@ class StageApp(faust.App):
             raise RuntimeError(f"{self.conf.id} {lost}")
         if now - self._shut_since > 2 * GIVE_UP_AFTER_S:
             raise RuntimeError(f"{self.conf.id} has started no epoch for {now - self._shut_since:.0f} s")
+
+    def check_membership(self) -> None:
+        """Stops a worker whose client takes no more part in its group: it would keep partitions that others have by now, and
+        commit nothing. Raises RuntimeError."""
+        try:
+            if self._consumer is not None:
+                self._consumer.check_coordinator()
+        except KafkaError as exc:
+            raise RuntimeError(f"{self.conf.id} takes no more part in its consumer group: {exc!r}") from exc
 
     async def _stop_consumer(self) -> None:
         """Finishes the running checkpoint, commits and shuts the fence before Faust pauses the consumer and stops the

@@ -36,6 +36,10 @@ class FencedConsumer(driver.Consumer):
     def _new_consumer_thread(self) -> FencedConsumerThread:
         return FencedConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
+    def check_coordinator(self) -> None:
+        """See FencedConsumerThread.check_coordinator."""
+        self._thread.check_coordinator()
+
     async def begin(self, tps: set[TP], idle: set[TP], origins: Mapping[tuple[str, int], int]) -> bool:
         """Opens an epoch: seeks every partition to its next offset, then lets batches be applied.
 

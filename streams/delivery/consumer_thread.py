@@ -7,6 +7,7 @@ here, so the start of each read is known exactly.
 
 import asyncio
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -25,6 +26,9 @@ log = logging.getLogger(__name__)
 
 RETRY_S = 0.1
 ENDS_WITHIN_S = 3.0  # a call holds one of the thread's two workers
+# aiokafka leaves the group when nothing was fetched for so long, and joins it again only after a fetch. Nothing is fetched
+# without a partition, nor while agents wait for a server that is down: such a member would never come back.
+NEVER = math.inf
 
 
 class FencedConsumerThread(driver.AIOKafkaConsumerThread):
@@ -44,7 +48,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             enable_auto_commit=False,
             auto_offset_reset="earliest",  # positions are always sought; used only for offsets that retention deleted
             max_poll_records=conf.broker_max_poll_records,
-            max_poll_interval_ms=int((conf.broker_max_poll_interval or 0) * 1000.0),
+            max_poll_interval_ms=NEVER,
             max_partition_fetch_bytes=conf.consumer_max_fetch_size,
             fetch_max_wait_ms=500,
             request_timeout_ms=int(conf.broker_request_timeout * 1000.0),
@@ -63,6 +67,17 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         if self.assignment().isdisjoint(offsets):
             return False
         return bool(await super()._commit(offsets))
+
+    def check_coordinator(self) -> None:
+        """Raises the error that has ended aiokafka's work for the group: it does not join again, and waits until the error is
+        asked for, as only its own methods to read records do. Thread-safe."""
+        coordinator = self._consumer and self._consumer._coordinator
+        if coordinator is None:
+            return
+        if (error := coordinator._pending_exception) is not None:
+            raise error
+        if (task := coordinator._coordination_task).done() and not task.cancelled():
+            task.result()
 
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
         """Drains the fetched records of these partitions; also reports where only control records were skipped."""

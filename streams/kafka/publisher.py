@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
@@ -21,7 +21,11 @@ UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError,
 
 
 class KafkaPublisher:
-    """Implements schemas.kafka.records.Publisher. Start and stop it with `async with`."""
+    """Implements schemas.kafka.records.Publisher. Start and stop it with `async with`.
+
+    A batch that a broker refuses leaves a gap in the sequence numbers of its partition. aiokafka does not close it, and brokers
+    refuse everything behind it, so the producer is replaced.
+    """
 
     def __init__(
         self, client: dict[str, Any], physical: Callable[[str], str], max_request_bytes: int = 4_194_304
@@ -29,9 +33,15 @@ class KafkaPublisher:
         self._physical = physical
         self._client = client
         self._max_request_bytes = max_request_bytes
+        self._replacing = asyncio.Lock()
 
     async def __aenter__(self) -> "KafkaPublisher":
-        self._producer = AIOKafkaProducer(
+        self._producer = await self._started()
+        return self
+
+    async def _started(self) -> AIOKafkaProducer:
+        """A new producer. Raises Retryable."""
+        producer = AIOKafkaProducer(
             **self._client,
             acks="all",
             enable_idempotence=True,
@@ -40,11 +50,11 @@ class KafkaPublisher:
             max_request_size=self._max_request_bytes,
         )
         try:
-            await self._producer.start()
+            await producer.start()
         except (KafkaError, OSError) as exc:
-            await stop_within(self._producer, CLOSED_WITHIN_S)
+            await stop_within(producer, CLOSED_WITHIN_S)
             raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
-        return self
+        return producer
 
     async def __aexit__(self, *exc_info: object) -> None:
         """Waits for records that are being sent, but not for a broker that is away: their publishers got no confirmation."""
@@ -52,9 +62,10 @@ class KafkaPublisher:
             log.warning("closing the producer failed, the last records may not have arrived: %r", problem)
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
+        producer = self._producer
         try:
             sent = [
-                await self._producer.send(
+                await producer.send(
                     self._physical(record.topic),
                     key=record.key,
                     value=record.value,
@@ -63,11 +74,30 @@ class KafkaPublisher:
                 )
                 for record in records
             ]
-            await asyncio.gather(*sent)
+            await self._confirmed(producer, sent)
         except UNSENDABLE as exc:
             raise Rejected("unpublishable", repr(exc)) from exc
         except (KafkaError, OSError) as exc:
             raise Retryable(f"cannot publish: {exc!r}") from exc
+
+    async def _confirmed(self, producer: AIOKafkaProducer, sent: Sequence[Awaitable[object]]) -> None:
+        try:
+            await asyncio.gather(*sent)
+        except KafkaError:
+            await self._replace(producer)
+            raise
+
+    async def _replace(self, producer: AIOKafkaProducer) -> None:
+        """Replaces a producer with a gap, once; without a broker, the next failure tries again."""
+        async with self._replacing:
+            if self._producer is not producer:
+                return
+            try:
+                self._producer = await self._started()
+            except Retryable as exc:
+                log.warning("the producer was not replaced after a refused batch: %s", exc)
+                return
+        await stop_within(producer, CLOSED_WITHIN_S)
 
 
 class CausedPublisher:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from msgspec import structs
 from msgspec.structs import replace
 
-from schemas.codec import decode, encode
+from schemas.codec import decode, encode, without_nul
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
 from schemas.conversations.windows import (
@@ -22,7 +22,7 @@ from schemas.conversations.windows import (
     WindowSummary,
 )
 from schemas.erasure.erasures import belongs_to
-from sinks.postgres.connection import storable, storable_json
+from sinks.postgres.connection import storable
 from sinks.windows.projection import LATEST_PRUNINGS, PruningPlace, is_outdated, latest
 
 Key: TypeAlias = tuple[str, int]  # conversation_id, partition
@@ -123,7 +123,7 @@ class FakeWindows:
 
     async def project(self, states: Sequence[WindowState]) -> None:
         await self._raise_failure()
-        stored = [decode(storable_json(encode(state)), WindowState) for state in states]
+        stored = [decode(without_nul(encode(state)), WindowState) for state in states]
         for state in latest(stored):
             known = self.states.get(key_of(state))
             if known is None or is_outdated(known, state.source, state.revision):

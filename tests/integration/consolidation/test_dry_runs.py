@@ -1,6 +1,7 @@
 """Dry runs on a real database forecast the outcome of waiting conversations and write only their findings."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,10 +26,12 @@ from sinks.archive.messages import Archive
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.consolidation.runs import Runs
 from sinks.extraction.answers import Extractions
+from sinks.postgres.connection import connect
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.builders.archived_messages import archived_message
+from tests.deployment import eventually
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.windows import a_state
 
@@ -50,16 +53,23 @@ UNTOUCHED = (
 
 
 class Failing(OfflineProvider):
-    """The rules; `failures` are raised first, one a call. What is proposed contradicts what `contradicts` says by its text."""
+    """The rules; `failures` are raised first, one a call, each once `released`. What is proposed contradicts what `contradicts`
+    says by its text."""
 
     def __init__(self) -> None:
         super().__init__()
         self.failures: list[Exception] = []
         self.contradicts: dict[str, str] = {}
         self.requests: list[ExtractionRequest] = []
+        self.released = asyncio.Event()
+        self.released.set()
+
+    async def asked(self) -> bool:
+        return bool(self.requests)
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         self.requests.append(request)
+        await self.released.wait()
         if self.failures:
             raise self.failures.pop(0)
         answer = await super().extract(request, context)
@@ -82,7 +92,7 @@ class Rehearsal:
         self.scheduler = Scheduler(leading, Governing(POLICIES), bench.publisher, lambda: self.now)
         self.agent = self.another()
 
-    def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
+    def another(self, policies: Policies = POLICIES, **limits: Any) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
         services = ExtractionServices(
             provider=provider,
@@ -246,6 +256,28 @@ async def test_another_worker_resumes_a_dry_run_after_the_last_stored_conversati
     await rehearsal.pool.execute("UPDATE consolidation_runs SET lease_until = clock_timestamp()")
     run, findings = await rehearsal.finished(run_id, rehearsal.another())
     assert (run.status, len(findings)) == ("completed", 2)
+
+
+async def test_a_dry_run_keeps_its_lease_while_every_connection_of_the_stage_is_taken(
+    rehearsal: Rehearsal, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.consolidation.dry_runs.LEASE_S", 1.0)
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    run_id = await rehearsal.request_run(namespace="n")
+    rehearsal.provider.released.clear()
+    async with await connect(dsn, max_size=1) as leases, AsyncExitStack() as taken:
+        running = asyncio.ensure_future(rehearsal.finished(run_id, rehearsal.another(leases=leases)))
+        await eventually(rehearsal.provider.asked, "the model is asked")
+        for _ in range(rehearsal.pool.get_max_size()):
+            await taken.enter_async_context(rehearsal.pool.acquire())
+        at = await leases.fetchval("SELECT clock_timestamp() + interval '2 seconds'")
+        renewed = "SELECT lease_until > $1 FROM consolidation_runs"
+        await eventually(lambda: leases.fetchval(renewed, at), "the lease is renewed after it would have ended")
+        assert await DryRuns(leases).claim("two", 1.0) is None
+        await taken.aclose()
+        rehearsal.provider.released.set()
+        run, findings = await running
+    assert (run.status, len(findings)) == ("completed", 1)
 
 
 async def test_a_paused_worker_that_stores_late_adds_no_duplicate_findings(rehearsal: Rehearsal) -> None:

@@ -102,7 +102,8 @@ async def wired_stage(dsn: str, pool: Pool, provider: FakeProvider, resources: A
         add=add,
     )
     vectors: Any = NoMemories()
-    await model_stages.add_extraction(wiring, provider, FakeEmbedder(), vectors)
+    leases = await model_stages.lease_connections(wiring)
+    await model_stages.add_extraction(wiring, leases, provider, FakeEmbedder(), vectors)
     return tasks
 
 

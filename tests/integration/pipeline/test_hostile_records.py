@@ -125,6 +125,7 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     await deployment.publish(
         said("zone", 1, "I live in Porto, tomorrow I fly to Rome.", time_zone="America"), ended("zone")
     )
+    await deployment.publish(said("nul\x00", 1, "I live in Lisbon."), ended("nul\x00"))
     await deployment.publish(said("calm", 2, "Thank you."), ended("calm"), ended("floats"))
     await deployment.settled()
     dead_letters = await deployment.records(topics.DEAD_LETTERS)
@@ -133,6 +134,7 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     texts = [row["text"] for row in await deployment.fetch("SELECT text FROM memories ORDER BY text")]
     assert "User is allergic to peanuts." in texts
     assert any("Porto" in text for text in texts)
+    assert "User lives in Lisbon." in texts
     assert reasons.count("too_large") == 2
     assert reasons.count("undecodable") == 1
     assert reasons.count("invalid") == 2

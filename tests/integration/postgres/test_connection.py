@@ -22,6 +22,31 @@ async def test_a_deadlock_is_retryable(pool: Pool) -> None:
         await pool.execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$")
 
 
+async def test_a_pool_writes_again_once_a_read_only_database_is_writable(dsn: str) -> None:
+    async with await connect(dsn) as operator:
+        name = await operator.fetchval("SELECT current_database()")
+        await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        async with await connect(dsn, max_size=1) as pool:
+            for _ in range(2):
+                with pytest.raises(Retryable, match="read-only"), translated("testing"):
+                    await pool.execute("CREATE TABLE written ()")
+            async with pool.acquire() as connection:
+                assert await connection.fetchval("SHOW transaction_read_only") == "on"
+                await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+            await pool.execute("CREATE TABLE written ()")
+
+
+async def test_a_table_that_a_migration_changes_is_retryable_in_a_transaction(pool: Pool, dsn: str) -> None:
+    async with await connect(dsn) as migrating, pool.acquire() as connection:
+        await connection.fetch("SELECT * FROM memories")
+        await migrating.execute("ALTER TABLE memories ADD COLUMN added text")
+        with pytest.raises(Retryable), translated("testing"):
+            async with connection.transaction():
+                await connection.fetch("SELECT * FROM memories")
+        async with connection.transaction():
+            assert await connection.fetch("SELECT * FROM memories") == []
+
+
 async def test_a_closed_pool_is_retryable(dsn: str) -> None:
     pool = await connect(dsn)
     await pool.close()

@@ -32,6 +32,12 @@ READ = (
     ("consumer_thread.py", "mode.threads:QueueServiceThread.call_thread", "479edda75b54734b"),
     ("consumer_thread.py", "aiokafka.consumer.fetcher:Fetcher.fetched_records", "be4348896b9b66af"),
     ("consumer_thread.py", "aiokafka.consumer.subscription_state:SubscriptionState.fetch_context", "ff2a654dca239cfe"),
+    ("consumer_thread.py", "aiokafka.consumer.group_coordinator:GroupCoordinator.check_errors", "ba6ca51ad34838d9"),
+    (
+        "consumer_thread.py",
+        "aiokafka.consumer.group_coordinator:GroupCoordinator._push_error_to_user",
+        "743ff515bd7e2e38",
+    ),
     (
         "consumer_thread.py",
         "aiokafka.consumer.subscription_state:TopicPartitionState.has_valid_position",

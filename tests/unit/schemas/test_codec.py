@@ -56,3 +56,21 @@ def test_a_missing_field_is_named():
 def test_unknown_fields_of_later_versions_are_ignored():
     later = b'{"conversation_id":"c","timestamp":"2026-03-01T09:00:00Z","mood":"good"}'
     assert codec.decode(later, ConversationEnded).conversation_id == "c"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (rb'"\u0000"', rb'"\ufffd"'),
+        (rb'"\\u0000"', rb'"\\u0000"'),
+        (rb'"\\\u0000"', rb'"\\\ufffd"'),
+        (rb'"\u0000\u0000"', rb'"\ufffd\ufffd"'),
+    ],
+)
+def test_only_an_escaped_nul_is_replaced(before: bytes, after: bytes) -> None:
+    assert codec.without_nul(before) == after
+
+
+def test_ids_of_others_have_no_nul_and_so_are_the_same_in_every_store():
+    data = b'{"conversation_id":"a\\u0000b","timestamp":"2026-03-01T09:00:00Z"}'
+    assert codec.decode_untrusted(data, ConversationEnded).conversation_id == "a\ufffdb"
