@@ -36,7 +36,7 @@ from sinks.vectors.port import Neighbour, Vector
 
 MAX_NEAREST = 1_000  # nearest passages requested from the index, so that word matches get cosines too
 MAX_CANDIDATES = 100  # nearest passages that are ranked without a word match
-MAX_WORD_MATCHES = 400  # messages that share words with the question; those with rare words first
+MAX_WORD_MATCHES = 200  # messages that share words with the question; those with rare words first
 EMBEDDED_CHARS = 2_000  # of a question that are embedded
 
 

@@ -26,7 +26,7 @@ from tests.benchmarks.understanding.run import figures_of_half, run
 from tests.benchmarks.understanding.scenarios import scenarios
 
 RULES: Final = Path(rules.__file__).parent
-FIGURES: Final = ("contained", "constraints_in_block", "never_kept", "wrong_subject", "junk")
+FIGURES: Final = ("contained", "ended", "constraints_in_block", "dated", "never_kept", "wrong_subject", "junk")
 
 
 def nothing(*_: Any, **__: Any) -> Iterator[Any]:
@@ -62,14 +62,14 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     "French": (("tables/french.py",), lambda: (silent("fr"),)),
     "Spanish": (("tables/spanish.py",), lambda: (silent("es"),)),
     "limits and wishes: all": (
-        ("standing/*instruction*", "standing/classifier.py", "engine/spelling.py"),
+        ("lasting_instructions/*.py", "engine/spelling.py"),
         lambda: (
             patch.object(sentence_findings, "limit_or_wish", lambda *_: None),
             patch.object(sentence_findings, "apply_classifier", lambda *given: given[3]),
         ),
     ),
     "limits and wishes: classifier": (
-        ("standing/classifier.py",),
+        ("lasting_instructions/classifier.py",),
         lambda: (
             patch.object(sentence_findings, "apply_classifier", lambda *given: given[3]),
             patch.object(classification, "part_by_classifier", lambda _: None),
@@ -77,10 +77,10 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     ),
     "slips of spelling": (
         ("engine/spelling.py",),
-        lambda: (patch.object(rule_engine, "spelled", lambda text, _code: text),),
+        lambda: (patch.object(rule_engine, "without_typos", lambda text, _code: text),),
     ),
     "frames": (
-        ("framing/*",),
+        ("framing/*.py",),
         lambda: (
             patch.object(findings, "own_part", same),
             patch.object(own_statements, "opens_frame", lambda _, **__: False),
@@ -89,7 +89,7 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
         ),
     ),
     "all rules for statements": (
-        ("tables/*", "engine/rule.py", "standing/*instruction*"),
+        ("tables/*.py", "engine/rule.py", "lasting_instructions/*instruction*.py"),
         lambda: (patch.object(sentence_findings, "rule_findings", nothing),),
     ),
     "corrections by a bare value": (

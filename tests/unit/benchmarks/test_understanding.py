@@ -8,6 +8,7 @@ import pytest
 from msgspec import ValidationError, convert
 
 from schemas.memories.memories import Memory
+from tests.benchmarks.understanding import ablation
 from tests.benchmarks.understanding.measures import Measured, Played, figures
 from tests.benchmarks.understanding.run import failures, figures_of_half
 from tests.benchmarks.understanding.scenarios import HALVES, ONE, Scenario, scenarios
@@ -247,3 +248,12 @@ def still_in_force(scenario: Scenario, kept: dict[str, list[Memory]]) -> list[St
     texts = [scenario.oracle[number].text for number in early]
     missing = (each for _, each in scenario.gold if not any(each.says(m.text) for m in kept[each.who]))
     return [each for each in missing if any(each.says(text) for text in texts)]
+
+
+@pytest.mark.parametrize("group", ablation.GROUPS)
+def test_a_group_of_rules_has_its_lines_counted_and_can_be_left_out(group: str) -> None:
+    files, patches = ablation.GROUPS[group]
+
+    assert all(ablation.lines((each,)) for each in files)
+    with ablation.away(patches):
+        pass
