@@ -8,6 +8,7 @@ from aiokafka.errors import KafkaError
 
 from deploy.settings import Settings
 from schemas.errors import Misconfigured, Retryable
+from streams.kafka.lenient_parser import getmany
 from streams.kafka.topics import partition_counts, specs
 
 UNKNOWN_TOPIC_MS = 10  # aiokafka's pause after it requests the metadata of a new topic
@@ -39,7 +40,7 @@ async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_
         for tp in tps:
             consumer.seek(tp, starts[tp])
         while not until_end or any([await consumer.position(tp) < ends[tp] for tp in tps]):
-            for records in (await consumer.getmany(timeout_ms=wait_ms)).values():
+            for records in (await getmany(consumer, timeout_ms=wait_ms)).values():
                 for record in records:
                     yield record
     except (KafkaError, OSError) as exc:

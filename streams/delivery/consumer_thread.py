@@ -14,13 +14,13 @@ from typing import Any
 
 import aiokafka
 from aiokafka.consumer.fetcher import READ_UNCOMMITTED, OffsetResetStrategy
-from aiokafka.errors import ConsumerStoppedError, CorruptRecordException, KafkaError, LeaderNotAvailableError, for_code
+from aiokafka.errors import ConsumerStoppedError, KafkaError, LeaderNotAvailableError, for_code
 from aiokafka.protocol.offset import OffsetRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.delivery import lenient_parser
 from streams.delivery.positions import Read
+from streams.kafka import lenient_parser
 
 log = logging.getLogger(__name__)
 
@@ -93,10 +93,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         with consumer._subscription.fetch_context():
             try:
                 fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
-            except (UnicodeDecodeError, CorruptRecordException):
-                # A header name that is not UTF-8: one error is from aiokafka's C parser, the other from its Python parser.
-                # A drain reads partitions in order and removes those that are read: the first remaining one failed.
-                failed = next((tp for tp in consumer._fetcher._records if tp in tps), None)
+            except lenient_parser.UNPARSED:
+                failed = lenient_parser.unparsed(consumer, tps)
                 if failed is None:
                     raise
                 fetched = await self._fetch_record_by_record(consumer, tps, failed)
@@ -104,7 +102,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
 
     def _taken(self, consumer: aiokafka.AIOKafkaConsumer, tp: TP, records: list[Any]) -> Read | None:
-        start, end = self._left_at.get(tp), self._position(consumer, tp)
+        start, end = self._left_at.get(tp), lenient_parser.position(consumer, tp)
         if start is None or end is None or end == start:
             return None
         self._left_at[tp] = end
@@ -114,7 +112,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP], failed: TP
     ) -> dict[TP, list[Any]]:
         """Parses the records of a partition whose drain failed, leniently. Raises CorruptRecordException."""
-        start = self._position(consumer, failed)
+        start = lenient_parser.position(consumer, failed)
         assert start is not None
         self._seek_back(consumer, tps - {failed})
         try:
@@ -124,7 +122,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             consumer._client.force_metadata_update()
             await asyncio.sleep(RETRY_S)
             return {}
-        if self._position(consumer, failed) != start:
+        if lenient_parser.position(consumer, failed) != start:
             return {}  # sought or revoked meanwhile
         records = list(islice(found, consumer._max_poll_records))
         consumer.seek(failed, found.next_fetch_offset)
@@ -133,16 +131,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
     def _seek_back(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> None:
         """Seeks back to drained records that are not delivered."""
         for tp in tps & self._left_at.keys():
-            if self._position(consumer, tp) not in (None, self._left_at[tp]):
+            if lenient_parser.position(consumer, tp) not in (None, self._left_at[tp]):
                 consumer.seek(tp, self._left_at[tp])
-
-    @staticmethod
-    def _position(consumer: aiokafka.AIOKafkaConsumer, tp: TP) -> int | None:
-        assignment = consumer._subscription.subscription and consumer._subscription.subscription.assignment
-        if assignment is None or tp not in assignment.tps:
-            return None
-        state = assignment.state_value(tp)
-        return state._position if state.has_valid_position else None
 
     def log_end(self, tp: TP) -> int | None:
         """The offset after the partition's last committed record, as of the last fetch. Thread-safe."""

@@ -11,6 +11,7 @@ from aiokafka.errors import KafkaError
 from msgspec import Struct
 
 from schemas.errors import Misconfigured, Retryable
+from streams.kafka.lenient_parser import getmany
 from streams.kafka.topics import TopicSpec, partition_counts
 
 MAX_CHUNK_RECORDS = 1_000
@@ -68,7 +69,7 @@ class Log:
             for tp in tps:
                 consumer.seek(tp, max(positions[tp.partition], starts[tp]))
             while left := [tp for tp in tps if await consumer.position(tp) < ends[tp]]:
-                fetched = await consumer.getmany(*left, timeout_ms=500, max_records=MAX_CHUNK_RECORDS)
+                fetched = await getmany(consumer, *left, timeout_ms=500, max_records=MAX_CHUNK_RECORDS)
                 for tp, records in fetched.items():
                     yield Chunk(tp.partition, await self._reading_of(records), await consumer.position(tp))
 
@@ -107,7 +108,7 @@ async def among(consumer: AIOKafkaConsumer, tp: TopicPartition, offsets: set[int
     consumer.seek(tp, remaining[0])
     while (position := await consumer.position(tp)) <= remaining[-1] and position < end:
         async with asyncio.timeout(READ_WITHIN_S):
-            fetched = await consumer.getmany(tp, timeout_ms=1_000)
+            fetched = await getmany(consumer, tp, timeout_ms=1_000)
         for record in fetched.get(tp, ()):
             if record.offset in offsets:
                 yield record

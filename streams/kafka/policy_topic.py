@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas.errors import Retryable
+from streams.kafka.lenient_parser import getmany
 
 READ_WITHIN_S = 60.0
 
@@ -61,5 +62,5 @@ class PolicyTopic:
             raise Retryable(f"cannot read {self._partition.topic}: {exc!r}") from exc
 
     async def _some(self, timeout_ms: int) -> list[Any]:
-        fetched: dict[TopicPartition, list[Any]] = await self._consumer.getmany(timeout_ms=timeout_ms)
+        fetched: dict[TopicPartition, list[Any]] = await getmany(self._consumer, timeout_ms=timeout_ms)
         return fetched.get(self._partition, [])

@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from schemas.counts import counted
 from schemas.errors import Retryable
+from streams.kafka.lenient_parser import getmany
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +117,6 @@ async def records(consumer: AIOKafkaConsumer, span: Span) -> AsyncIterator[Any]:
     consumer.assign([span.tp])
     consumer.seek(span.tp, span.begin)
     while await consumer.position(span.tp) < span.end:
-        for record in (await consumer.getmany(span.tp, timeout_ms=200)).get(span.tp, ()):
+        for record in (await getmany(consumer, span.tp, timeout_ms=200)).get(span.tp, ()):
             if record.offset < span.end:
                 yield record

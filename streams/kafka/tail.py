@@ -8,6 +8,8 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
+from streams.kafka.lenient_parser import getmany
+
 log = logging.getLogger(__name__)
 
 RECONNECT_S = 1.0  # pause before reconnecting
@@ -61,7 +63,7 @@ class Tail:
             await consumer.seek_to_end()
             self._on_gap()  # no record is missed from here on
             while True:
-                for records in (await consumer.getmany(timeout_ms=LOOK_MS)).values():
+                for records in (await getmany(consumer, timeout_ms=LOOK_MS)).values():
                     self._on_records(records)
                 self.caught_up_to = await read_up_to(consumer) or self.caught_up_to
         finally:

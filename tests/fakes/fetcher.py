@@ -17,7 +17,7 @@ from aiokafka.consumer.fetcher import Fetcher, FetchResult, OffsetResetStrategy
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState
 from faust.types import TP
 
-from streams.delivery import lenient_parser
+from streams.kafka import lenient_parser
 from tests.fakes.batches import record
 from tests.fakes.changelog import Gates
 
@@ -184,7 +184,7 @@ class ScriptedKafka:
 
 
 async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRecords:
-    """Replaces streams.delivery.lenient_parser.fetch: refetches what aiokafka could not parse from the scripted broker."""
+    """Replaces streams.kafka.lenient_parser.fetch: refetches what aiokafka could not parse from the scripted broker."""
     await kafka.gates.reach_point("legible")
     kinds = kafka._fetcher._logs[tp].kinds[offset : offset + 4]
     return ScriptedRecords(tp, offset, kinds, legible=True)

@@ -2,16 +2,14 @@
 
 import gzip
 import json
-import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.record.util import calc_crc32c
 
 from agents.dead_letters.writer import dead_letter_headers
 from deploy.embedded.stack import EmbeddedStack
@@ -19,20 +17,11 @@ from schemas.kafka import topics
 from streams.kafka.topics import STAGES
 from tests.builders.chat_events import end, message
 from tests.deployment import Deployment, Event, deployed, eventually
+from tests.raw_records import UNNAMED, Raw, publish_batch
 
-PLACEHOLDER, NO_NAME = b"QQQQ", b"\xff\xfe\xff\xfe"
 IN_A_ROW = 200
 
 
-class Raw(NamedTuple):
-    """A record as it lies in the log."""
-
-    value: bytes | None
-    key: bytes | None = b"poison"
-    headers: tuple[tuple[str, bytes | None], ...] = ()
-
-
-UNNAMED = ((PLACEHOLDER.decode(), b"of a header whose name is no UTF-8"),)
 # What no stage can read, with the reason that its dead letter gives.
 DEEP = Raw(b"[" * 5_000 + b"]" * 5_000)
 POISON = (
@@ -86,25 +75,7 @@ async def publish_raw(deployment: Deployment, key: bytes | None, value: bytes | 
 
 
 async def publish_in_a_row(deployment: Deployment, topic: str, records: Sequence[Raw]) -> int:
-    """All in one batch, as they are; returns the offset of the first.
-
-    A header's name that is no UTF-8, as clients in C can send, is written into the finished batch.
-    """
-    producer = AIOKafkaProducer(bootstrap_servers=deployment.settings.bootstrap_servers, max_batch_size=1_000_000)
-    await producer.start()
-    try:
-        batch = producer.create_batch()
-        for each in records:
-            appended = batch.append(key=each.key, value=each.value, timestamp=None, headers=list(each.headers))
-            assert appended is not None, "the batch is full"
-        batch.close()
-        data = bytearray(bytes(batch._build()).replace(PLACEHOLDER, NO_NAME))
-        struct.pack_into(">I", data, 17, calc_crc32c(bytes(data[21:])))
-        batch._buffer = bytes(data)
-        meta = await (await producer.send_batch(batch, deployment.topic(topic), partition=0))
-        return int(meta.offset)
-    finally:
-        await producer.stop()
+    return await publish_batch(deployment.settings.bootstrap_servers, deployment.topic(topic), records)
 
 
 async def test_hostile_records_are_dead_lettered_by_position_and_the_conversation_goes_on(deployment: Deployment):

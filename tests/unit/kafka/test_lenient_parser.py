@@ -12,7 +12,7 @@ from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.lenient_parser import LegibleBatch, LegibleRecords
+from streams.kafka.lenient_parser import LegibleBatch, LegibleRecords
 from tests.fakes.record_batches import (
     COMPRESSIONS,
     FIRST_MS,

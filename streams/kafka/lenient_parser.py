@@ -1,22 +1,70 @@
-"""Parses records that aiokafka cannot: those with header names that are not UTF-8.
+"""Reads records that aiokafka cannot parse: those with header names that are not UTF-8.
 
 Kafka takes any bytes as a header's name, and C clients send them. aiokafka's parser is strict and starts at the first record
 of a batch, so one such name hides every record behind it in the batch.
 """
 
+from collections.abc import Collection
+from itertools import islice
 from typing import Any
 
 import aiokafka
+from aiokafka import TopicPartition
 from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.errors import CorruptRecordException, LeaderNotAvailableError, for_code
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.record.default_records import DefaultRecordBatch, _DefaultRecordBatchPy, _DefaultRecordPy
 from aiokafka.record.memory_records import _MemoryRecordsPy
 from aiokafka.record.util import decode_varint
-from faust.types import TP
+
+# Raised for a header name that is not UTF-8: one by aiokafka's parser in C, the other by its parser in Python.
+UNPARSED = (UnicodeDecodeError, CorruptRecordException)
 
 
-async def fetch(consumer: aiokafka.AIOKafkaConsumer, tp: TP, offset: int) -> PartitionRecords:
+async def getmany(
+    consumer: aiokafka.AIOKafkaConsumer, *tps: TopicPartition, timeout_ms: int, max_records: int | None = None
+) -> dict[TopicPartition, list[Any]]:
+    """The next records, as from the consumer's own `getmany`, which raises for one with an illegible header name and for all
+    after it. Raises KafkaError."""
+    wanted = set(tps) or consumer.assignment()
+    before = {tp: position(consumer, tp) for tp in wanted}
+    try:
+        fetched: dict[TopicPartition, list[Any]] = await consumer.getmany(
+            *tps, timeout_ms=timeout_ms, max_records=max_records
+        )
+        return fetched
+    except UNPARSED:
+        failed = unparsed(consumer, wanted)
+        if failed is None:
+            raise
+    for tp, offset in before.items():
+        if offset is not None and tp != failed and position(consumer, tp) not in (None, offset):
+            consumer.seek(tp, offset)  # its records were read, and are lost with the error
+    start = position(consumer, failed)
+    if start is None:
+        return {}
+    found = await fetch(consumer, failed, start)
+    records = list(islice(found, max_records or consumer._max_poll_records))
+    consumer.seek(failed, found.next_fetch_offset)
+    return {failed: records}
+
+
+def unparsed(consumer: aiokafka.AIOKafkaConsumer, tps: Collection[TopicPartition]) -> TopicPartition | None:
+    """The partition whose records raised one of UNPARSED. A drain reads partitions in order and removes those that are read: the
+    first remaining one failed."""
+    return next((tp for tp in consumer._fetcher._records if tp in tps), None)
+
+
+def position(consumer: aiokafka.AIOKafkaConsumer, tp: TopicPartition) -> int | None:
+    """The offset of the partition's next record; None if it is not assigned or not known yet."""
+    assignment = consumer._subscription.subscription and consumer._subscription.subscription.assignment
+    if assignment is None or tp not in assignment.tps:
+        return None
+    state = assignment.state_value(tp)
+    return state._position if state.has_valid_position else None
+
+
+async def fetch(consumer: aiokafka.AIOKafkaConsumer, tp: TopicPartition, offset: int) -> PartitionRecords:
     """An iterator of the partition's records from `offset`, under the consumer's own limits; empty if there are none.
 
     Its `next_fetch_offset` is valid after iterating: aborted transactions, control batches and holes are skipped as usual.
