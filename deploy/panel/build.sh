@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 built=../../agents/api/panel/built
 
 sources() { # all that decides what is built; types of the API are checked, and leave nothing in what is built
-    find package.json package-lock.json tsconfig.json vite.config.ts index.html public src -type f ! -name '*.gen.ts' | LC_ALL=C sort
+    find package.json package-lock.json tsconfig.json vite.config.ts index.html src -type f ! -name '*.gen.ts' | LC_ALL=C sort
 }
 checked=node_modules/.checked
 all() { # what a check reads: sources, types of the API, and what is committed of the build

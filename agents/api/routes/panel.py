@@ -51,7 +51,7 @@ async def get_panel_file(path: str, accepted: AcceptEncoding = "", known: IfNone
     found = files().get(f"panel/{path}")
     if found is None:
         raise not_found("the panel has no file of this name")
-    return file_response(found, IMMUTABLE if "-" in path else REVALIDATE, accepted, known)
+    return file_response(found, IMMUTABLE, accepted, known)
 
 
 def file_response(file: File, caching: str, accept_encoding: str, if_none_match: str) -> Response:

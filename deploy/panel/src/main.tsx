@@ -1,5 +1,5 @@
 /** The panel: views in an address behind `#`, so that no server logs what is looked at. */
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/solid-query";
+import { QueryCache, QueryClient, QueryClientProvider, replaceEqualDeep } from "@tanstack/solid-query";
 import { HashRouter, Navigate, Route } from "@solidjs/router";
 import { lazy } from "solid-js";
 import { render } from "solid-js/web";
@@ -26,6 +26,9 @@ const FollowPage = lazy(() => import("./operations/trail/FollowPage").then((view
 const OperationsPage = lazy(() => import("./operations/OperationsPage").then((view) => ({ default: view.OperationsPage })));
 const ConversationsPage = lazy(() => import("./conversations/ConversationsPage").then((view) => ({ default: view.ConversationsPage })));
 
+// What is the same after a fetch stays the same object, so that lists keep their rows, and forms what is typed. Queries with the name of
+// an id as `reconcile` also keep the rows of items that changed: these change in place. Such a query makes new objects of what the cache has
+// (`select`) where its key may change meanwhile; an effect that has to know of a fetch follows `dataUpdatedAt`.
 const queries = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
@@ -33,7 +36,7 @@ const queries = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: { staleTime: 10_000, retry: (failures, error) => failures < MOST_TRIES && isTemporary(error) },
+    queries: { staleTime: 10_000, reconcile: replaceEqualDeep, retry: (failures, error) => failures < MOST_TRIES && isTemporary(error) },
   },
 });
 

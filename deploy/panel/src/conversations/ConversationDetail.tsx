@@ -26,7 +26,7 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
   const cache = useQueryClient();
   // The tabs follow what the conversation tells: a request by hand may take effect later than SHOWN_AFTER_MS.
   const ofTabs = { predicate: ({ queryKey: [kind, id] }: { queryKey: readonly unknown[] }) => id === props.id && kind !== "conversation" };
-  createEffect(on(() => asked.data, (_, before) => before && void cache.invalidateQueries(ofTabs)));
+  createEffect(on(() => asked.dataUpdatedAt, (_, before) => before && void cache.invalidateQueries(ofTabs)));
   const mayWrite = () => !!asked.data?.statistics && asked.data.phase !== "forgotten" && asked.data.namespaces.every((each) => may("write", each));
   return (
     <article class="detail">
@@ -67,6 +67,7 @@ function Prunings(props: { id: string }) {
   const asked = useQuery(() => ({
     queryKey: ["prunings", props.id],
     queryFn: ({ signal }) => answered(api.GET("/v1/conversations/{conversation_id}/prunings", { params: { path: { conversation_id: props.id } }, signal })),
+    reconcile: "number",
   }));
   return (
     <Switch>

@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import UsersRound from "lucide-solid/icons/users-round";
 import X from "lucide-solid/icons/x";
-import { createEffect, createMemo, For, Match, Show, Switch } from "solid-js";
+import { createEffect, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
 import { ScrollingRows } from "../ui/Rows";
@@ -26,12 +26,14 @@ export function ConversationList(props: { namespace?: string; chosen?: string; t
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
+    select: ({ pages }) => ({ conversations: pages.flatMap((page) => page.conversations), pages: pages.length }),
+    reconcile: "conversation_id",
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) > 1 ? false : 15_000),
   }));
-  const found = createMemo((): Summary[] => (asked.data ? asked.data.pages.flatMap((page) => page.conversations) : []));
+  const found = (): Summary[] => asked.data?.conversations ?? [];
   // A page may be empty while others come behind it: the key may not read what was looked at for it.
   createEffect(() => {
-    if (!found().length && asked.hasNextPage && !asked.isFetching && asked.data!.pages.length < MOST_EMPTY) void asked.fetchNextPage();
+    if (!found().length && asked.hasNextPage && !asked.isFetching && asked.data!.pages < MOST_EMPTY) void asked.fetchNextPage();
   });
   const filtered = () => !!(search.user || phase());
   return (

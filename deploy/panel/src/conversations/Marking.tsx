@@ -14,6 +14,7 @@ export function Marking(props: { conversation: string; message: Shape<"MessageVi
   const cache = useQueryClient();
   const [sent, setSent] = createSignal<Mark>();
   const mark = (): Mark => sent() ?? props.message.mark ?? (props.message.important ? "important" : "normal");
+  const shown = () => cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === props.conversation });
   const choose = async (chosen: Mark) => {
     const before = mark();
     setSent(chosen);
@@ -21,7 +22,7 @@ export function Marking(props: { conversation: string; message: Shape<"MessageVi
       const body = { message_id: props.message.message_id, importance: chosen };
       await answered(api.POST("/v1/conversations/{conversation_id}/mark", { params: { path: { conversation_id: props.conversation } }, body }));
       notify(t("mark.sent", { mark: t(`mark.${chosen}`) }), { text: t("edit.undo"), run: () => void choose(before) });
-      setTimeout(() => void cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === props.conversation }), SHOWN_AFTER_MS);
+      setTimeout(() => void shown().then(() => sent() === chosen && setSent(undefined)), SHOWN_AFTER_MS);
     } catch (failed) {
       setSent(undefined);
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");

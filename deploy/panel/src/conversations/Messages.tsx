@@ -1,6 +1,6 @@
 /** What was said in a conversation: what is in context, what left it and why, and what is extracted already. */
 import { useInfiniteQuery } from "@tanstack/solid-query";
-import { createMemo, For, Match, Show, Switch } from "solid-js";
+import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t, translated } from "../i18n";
 import { Content } from "../ui/Content";
@@ -20,8 +20,9 @@ export function Messages(props: { id: string; mayWrite: boolean }) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
+    select: ({ pages }) => pages.flatMap((page) => page.messages).reverse(),
+    reconcile: "message_id",
   }));
-  const messages = createMemo((): Message[] => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.messages).reverse() : []));
   return (
     <Switch>
       <Match when={asked.isPending}><Loading rows={3} /></Match>
@@ -30,7 +31,7 @@ export function Messages(props: { id: string; mayWrite: boolean }) {
         <Show when={asked.hasNextPage}>
           <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
         </Show>
-        <ol class="messages"><For each={messages()}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
+        <ol class="messages"><For each={asked.data}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
       </Match>
     </Switch>
   );

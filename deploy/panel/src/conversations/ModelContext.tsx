@@ -14,6 +14,7 @@ export function ModelContext(props: { id: string }) {
     queryKey: ["context", props.id],
     queryFn: ({ signal }) => answered(api.GET("/v1/conversations/{conversation_id}/context", { params: { path: { conversation_id: props.id } }, signal })),
     staleTime: 0,
+    reconcile: "message_id",
   }));
   return (
     <Switch>

@@ -6,6 +6,7 @@ import { createSignal, For, Show, type JSX } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { clock, number, t } from "../i18n";
 import { reason } from "../ui/states";
+import { now } from "../ui/Time";
 import { notify } from "../ui/toasts";
 
 type Action = "flush" | "prune" | "clear" | "restore";
@@ -47,7 +48,7 @@ export function WindowActions(props: { conversation: Shape<"ConversationView"> }
   };
   const restorable = () => {
     const until = props.conversation.restorable_until;
-    return until && Date.parse(until) > Date.now() ? until : undefined;
+    return until && Date.parse(until) > now() ? until : undefined;
   };
   const undone = () => (props.conversation.restorable_cause === "manual" ? "prune" : "clear");
   return (

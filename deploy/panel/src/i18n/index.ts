@@ -111,7 +111,7 @@ export function elapsed(from: string, to: string): string {
 }
 
 /** "3 days ago" */
-export function ago(value: string, now = Date.now()): string {
+export function ago(value: string, now: number): string {
   const seconds = (new Date(value).getTime() - now) / 1000;
   const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
   const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];

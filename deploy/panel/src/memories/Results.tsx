@@ -46,6 +46,8 @@ export function Results(props: { namespace: string; chosen?: string }) {
     queryKey: ["search", asks(), limit()],
     queryFn: ({ signal }) => answered(api.POST("/v1/search", { body: { ...asks(), limit: limit() }, signal })),
     placeholderData: keepPreviousData,
+    select: (found) => ({ ...found, hits: structuredClone(found.hits).map((hit) => ({ ...hit, id: hit.memory?.memory_id ?? hit.passage?.passage_id })) }),
+    reconcile: "id",
   }));
   const count = () => (asked.isSuccess ? asked.data.hits.length : 0);
   const more = () => (

@@ -7,9 +7,9 @@ import { Empty, Failed, Loading } from "../ui/states";
 
 /** `numeric`: what is in it stands at its end. */
 export type Column<Row> = { name: string; of: (row: Row) => JSX.Element; numeric?: boolean };
-/** `next` is the cursor of the page behind this one, if there is one. */
+/** `id`: the field that tells one row from another. `next` is the cursor of the page behind this one, if there is one. */
 export type Page<Row> = { rows: Row[]; next?: string | null };
-type Props<Row> = { name: string; read: (signal: AbortSignal, cursor?: string) => Promise<Page<Row>>; columns: Column<Row>[] };
+type Props<Row> = { name: string; id: keyof Row & string; read: (signal: AbortSignal, cursor?: string) => Promise<Page<Row>>; columns: Column<Row>[] };
 
 export function Table<Row>(props: Props<Row>) {
   const asked = useInfiniteQuery(() => ({
@@ -18,8 +18,10 @@ export function Table<Row>(props: Props<Row>) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     refetchInterval: 15_000,
+    select: ({ pages }) => pages.flatMap((page) => page.rows),
+    reconcile: props.id,
   }));
-  const rows = () => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.rows) : []);
+  const rows = () => (asked.isSuccess ? asked.data : []);
   return (
     <section class="panel-card" aria-label={props.name}>
       <h2>{props.name}</h2>

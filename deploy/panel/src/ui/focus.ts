@@ -1,5 +1,6 @@
 /** The focus where what had it goes away or is disabled, such as the button of a row that was deleted: the heading of the part of the page
- * that it was in gets it, or the part itself. Lists whose rows come and go as they scroll see to their own. */
+ * that it was in gets it, or the part itself. Lists whose rows come and go as they scroll see to their own. What only moves, as a row does
+ * that comes to the top of its list, gets it back: browsers take it from what they move. */
 const PARTS = "section, article, aside, form, main";
 const DIALOG = "[role=dialog], [role=alertdialog]";
 
@@ -9,6 +10,9 @@ function ancestors(of: Element | null): Element[] {
 
 const isLost = (element?: Element) => !!element && (!element.isConnected || element.matches(":disabled"));
 const isShown = (element: Element) => element.isConnected && element.getClientRects().length > 0;
+
+const isMoved = (element: Element | undefined, changes: MutationRecord[]) =>
+  !!element?.isConnected && changes.some(({ removedNodes }) => [...removedNodes].some((each) => each.contains(element)));
 
 function give(to: HTMLElement): void {
   if (!to.hasAttribute("tabindex")) to.tabIndex = -1;
@@ -24,7 +28,11 @@ export function keepFocus(): void {
     if (part) give((heading ?? part) as HTMLElement);
   };
   // Two frames later: the browser takes the focus from what was disabled after the first, and dialogs give it back by then.
-  const seen = new MutationObserver(() => isLost(path[0]) && requestAnimationFrame(() => requestAnimationFrame(check)));
+  const seen = new MutationObserver((changes) => {
+    if (document.activeElement === document.body && isMoved(path[0], changes)) (path[0] as HTMLElement).focus({ preventScroll: true });
+    if (isLost(path[0])) requestAnimationFrame(() => requestAnimationFrame(check));
+  });
   seen.observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });
+  document.addEventListener("pointerdown", ({ target }) => path[0]?.contains(target as Element) || (path = [])); // somebody went elsewhere
   document.addEventListener("focusin", (event) => (path = ancestors(event.target as Element)));
 }

@@ -1,12 +1,12 @@
 /** Keys of the API and the audit, for administrators. */
 import { useSearchParams } from "@solidjs/router";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
 import ScrollText from "lucide-solid/icons/scroll-text";
 import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { me, mayEverywhere } from "../../app/session";
 import { Empty, Failed, Loading } from "../../ui/states";
-import { Moment } from "../../ui/Time";
+import { Moment, now } from "../../ui/Time";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
 import { Rows, Table } from "../Table";
@@ -31,12 +31,13 @@ function Keys() {
     await act(() => answered(api.DELETE("/v1/keys/{key_id}", { params: { path: { key_id: key.key_id } } })), () => w("access.revokedNow", { name: key.name }));
     await changed();
   };
-  const state = (key: Key) => (key.revoked_at ? "revoked" : key.expires_at && new Date(key.expires_at) <= new Date() ? "expired" : "holds");
+  const state = (key: Key) => (key.revoked_at ? "revoked" : key.expires_at && Date.parse(key.expires_at) <= now() ? "expired" : "holds");
   return (
     <>
       <MakeKey made={() => void changed()} />
       <Table<Key>
         name={w("access.keys")}
+        id="key_id"
         read={async (signal) => ({ rows: (await answered(api.GET("/v1/keys", { signal }))).keys })}
         columns={[
           { name: w("access.name"), of: (key) => <><strong>{key.name}</strong> <Show when={key.key_id === me()?.key_id}><span class="badge">{w("access.yours")}</span></Show></> },
@@ -59,8 +60,11 @@ function Audit() {
     queryFn: ({ signal, pageParam }) => answered(api.GET("/v1/audit", { params: { query: { limit: 50, action: search.action || undefined, cursor: pageParam } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
+    placeholderData: keepPreviousData,
+    select: ({ pages }) => pages.flatMap((page) => page.entries),
+    reconcile: "id",
   }));
-  const entries = () => asked.data?.pages.flatMap((page) => page.entries) ?? [];
+  const entries = () => asked.data ?? [];
   return (
     <section class="panel-card" aria-label={w("access.audit")}>
       <div class="page-head"><h2>{w("access.audit")}</h2>

@@ -1,6 +1,6 @@
 /** Dead letters: those that wait by stage and reason, one with its record, replaying and discarding. */
 import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
 import MailCheck from "lucide-solid/icons/mail-check";
 import MailX from "lucide-solid/icons/mail-x";
 import { createSignal, For, Match, Show, Switch } from "solid-js";
@@ -36,9 +36,12 @@ export function LettersView() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     refetchInterval: 15_000,
+    placeholderData: keepPreviousData,
+    select: ({ pages }) => ({ letters: pages.flatMap((page) => page.letters), groups: (pages[0]?.waiting ?? []).map((group) => ({ ...group })) }),
+    reconcile: "letter",
   }));
-  const letters = () => asked.data?.pages.flatMap((page) => page.letters) ?? [];
-  const groups = () => asked.data?.pages[0]?.waiting ?? [];
+  const letters = () => asked.data?.letters ?? [];
+  const groups = () => asked.data?.groups ?? [];
   const open = (letter?: string) => navigate(`/operations/letters${letter ? `/${letter}` : ""}${window.location.hash.replace(/^[^?]*/, "")}`);
   const settle = async (how: How, places: string[]) => {
     const body = { letters: places, again: true };

@@ -21,6 +21,7 @@ export function PipelineView() {
     queryKey: ["pipeline"],
     queryFn: ({ signal }) => answered(api.GET("/v1/pipeline", { signal })),
     refetchInterval: AGAIN_MS,
+    reconcile: "stage",
   }));
   return (
     <Switch>

@@ -23,6 +23,7 @@ export function ConsolidationView() {
       <Show when={previewed()} keyed>{(id) => <Findings id={id} close={() => setPreviewed(undefined)} />}</Show>
       <Table<Run>
         name={w("work.runs")}
+        id="run_id"
         read={async (signal, cursor) => {
           const page = await answered(api.GET("/v1/consolidation-runs", { params: { query: { limit: 50, cursor } }, signal }));
           return { rows: page.runs, next: page.next };
@@ -46,6 +47,7 @@ export function ConsolidationView() {
       />
       <Table<Schedule>
         name={w("work.schedules")}
+        id="policy"
         read={async (signal) => ({ rows: (await answered(api.GET("/v1/consolidation-schedules", { signal }))).schedules })}
         columns={[
           { name: w("work.policy"), of: (each) => each.policy },

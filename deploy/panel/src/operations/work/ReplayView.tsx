@@ -21,6 +21,7 @@ export function ReplayView() {
       <Show when={compared()} keyed>{(id) => <Differences id={id} close={() => setCompared(undefined)} />}</Show>
       <Table<Generation>
         name={w("work.generations")}
+        id="generation_id"
         read={async (signal) => ({ rows: (await answered(api.GET("/v1/generations", { signal }))).generations })}
         columns={[
           { name: w("work.id"), of: (each) => <code class="mono">{each.generation_id}</code> },

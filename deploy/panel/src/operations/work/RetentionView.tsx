@@ -29,6 +29,7 @@ export function RetentionView() {
       </Show>
       <Table<Sweep>
         name={w("work.sweeps")}
+        id="sweep_id"
         read={async (signal, cursor) => {
           const page = await answered(api.GET("/v1/retention-sweeps", { params: { query: { limit: 20, cursor } }, signal }));
           return { rows: page.sweeps, next: page.next };
