@@ -10,10 +10,12 @@ TIME: Final = "write a time with its offset, such as 2026-03-02T09:00:00Z"
 AT: Final = re.compile(r" - at `\$(?P<path>(?:\.\w+|\[\.\.\.\]|\[\d+\])*)`$")
 UNKNOWN: Final = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
 MAX_NAME_CHARS: Final = 64
+LONG: Final = re.compile(rf"([`'])([^`']{{{MAX_NAME_CHARS}}})[^`']+\1")
 
 
 def with_hint(message: str, shape: Any) -> str:
-    """The message of msgspec about a value of this shape, with a hint if there is one."""
+    """The message of msgspec about a value of this shape, with a hint if there is one, and with long names and values cut."""
+    message = LONG.sub(r"\1\2...\1", message)
     at = AT.search(message)
     names = re.findall(r"\.(\w+)", at["path"]) if at else []
     if "RFC3339" in message:

@@ -17,12 +17,16 @@ class StoredPolicies(Struct):
     """The latest valid policy of each name, and the highest version of each, removed ones included as long as the topic has
     them.
 
-    `wrong` are invalid records without a later valid one: a sentence each, by key.
+    `invalid` are invalid records without a later valid one: a sentence each, by key.
     """
 
     latest: dict[str, Policy]
     versions: dict[str, int]
     invalid: dict[bytes | None, str]
+
+    def has(self, name: str) -> bool:
+        """Whether the topic has a record of this name to delete, valid or not."""
+        return name in self.latest or name.encode() in self.invalid
 
 
 class PolicyChange(Struct, frozen=True):

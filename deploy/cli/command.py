@@ -6,7 +6,7 @@ import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -18,11 +18,19 @@ from schemas.errors import MemstreamError, Misconfigured
 # stay: they have reasons that its exceptions lack, such as a failed authentication.
 logging.getLogger("aiokafka").setLevel(logging.ERROR)
 
+MAX_CHARACTERS: Final = 256  # of an Identifier
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 
 
 class WrongUsage(Misconfigured):
     """The arguments and options alone show that the command cannot run: a value is unknown, or they do not fit together."""
+
+
+def require_length(text: str, what: str) -> None:
+    """Raises WrongUsage unless the text may be an id, a name or a namespace."""
+    if not 0 < len(text) <= MAX_CHARACTERS:
+        raise WrongUsage(f"{text[:40]!r} has {len(text)} characters: {what} has 1 to {MAX_CHARACTERS}")
 
 
 def command(

@@ -218,7 +218,8 @@ async def policies(settings: Settings) -> str:
     """Checks the policies of the topic and of the file against the configured provider."""
     stored = await stored_policies(settings)
     if stored.invalid:
-        raise CheckFailed(f"{'; '.join(stored.invalid.values())}: put a valid one with `memstream policies put`")
+        remedy = "put a valid one with `memstream policies put`, or delete it with `memstream policies delete`"
+        raise CheckFailed(f"{'; '.join(stored.invalid.values())}: {remedy}")
     chosen = models.provider(settings)
     await chosen.close()
     applied = policies_in_effect(settings, stored)

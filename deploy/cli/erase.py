@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -11,7 +11,7 @@ from msgspec import Struct
 from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
-from deploy.cli.command import Json, WrongUsage, command, current_user, one_command
+from deploy.cli.command import Json, WrongUsage, command, current_user, one_command, require_length
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
@@ -29,8 +29,6 @@ from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 
 cli = one_command()
-
-MAX_CHARACTERS: Final = 256
 
 
 class PlannedErasure(Struct, frozen=True, kw_only=True):
@@ -65,8 +63,11 @@ async def erase(
     subject = subject_of(user, tenant, app, conversation, namespace, receipt)
     async with connections.postgres(settings, max_size=2) as pool:
         if dry_run:
-            for each in await planned_erasures(settings, pool, subject):
+            planned = await planned_erasures(settings, pool, subject)
+            for each in planned:
                 print_plan(each, json)
+            if not (planned or json):
+                terminal.print_line("no namespace would lose anything")
             return 0
         service = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
         erasure_id = receipt or str(uuid4())
@@ -93,8 +94,8 @@ def subject_of(
     if (tenant or app) and user is None:
         raise WrongUsage("--tenant and --app qualify --user: give --user")
     for value in (user, tenant, app, conversation, namespace):
-        if value is not None and not 0 < len(value) <= MAX_CHARACTERS:
-            raise WrongUsage(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
+        if value is not None:
+            require_length(value, "an id")
     return {
         "user_id": user,
         "tenant_id": tenant,

@@ -1,13 +1,13 @@
 """`memstream keys`: creates, lists and revokes API keys, and shows the audit log."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from msgspec import to_builtins
 
 from deploy.cli import terminal
-from deploy.cli.command import Json, WrongUsage, command, current_user, several_commands
+from deploy.cli.command import Json, WrongUsage, command, current_user, require_length, several_commands
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.access.keys import EVERYWHERE, Grant, Key, Right
@@ -16,7 +16,6 @@ from sinks.access.keys import Keys
 
 cli = several_commands("Manage the API's keys and their rights in namespaces.")
 
-MAX_CHARACTERS: Final = 256
 
 Pattern = "Namespaces to {}, such as 'app/*'; may be repeated."
 Read = Annotated[list[str] | None, typer.Option(help=Pattern.format("read in"))]
@@ -100,8 +99,7 @@ def parse_grants(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ..
     if not grants:
         raise WrongUsage(f"the key has no rights: give namespaces, such as --read 'app/*' or --admin '{EVERYWHERE}'")
     for text in (name, *(grant.namespaces for grant in grants)):
-        if not 0 < len(text) <= MAX_CHARACTERS:
-            raise WrongUsage(f"{text[:40]!r} has {len(text)} characters: a name or a pattern has 1 to {MAX_CHARACTERS}")
+        require_length(text, "a name or a pattern")
     return grants
 
 

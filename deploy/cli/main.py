@@ -1,6 +1,7 @@
 """The command line: one module per command, loaded on demand. Exit codes: 0 success, 1 failure, 2 wrong usage."""
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -105,6 +106,11 @@ def memstream(
 
 def main() -> None:
     """The `memstream` command."""
+    try:
+        "".join(sys.argv).encode()
+    except UnicodeEncodeError:
+        typer.echo("memstream: an argument is not UTF-8: check the encoding of the terminal or of the script", err=True)
+        sys.exit(2)
     cli()
 
 

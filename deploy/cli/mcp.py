@@ -20,6 +20,7 @@ from agents.passages.passage_reader import PassageReader
 from agents.profile.profile_reader import Profiles
 from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
+from deploy.cli.namespace_options import valid_namespaces
 from deploy.runtime.process import exit_after, log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, policy_terms, rerankers, search
@@ -55,13 +56,14 @@ async def mcp(
     actor: Annotated[str, typer.Option(help="Name stored as the creator of memories.")] = "mcp",
 ) -> None:
     """Serve the memory tools over MCP (Model Context Protocol) on standard input and output."""
+    namespaces = valid_namespaces(namespace)
     settings = load()
     log_to_stderr(settings)  # standard output carries the protocol
     background_tasks = PeriodicTasks()
     async with AsyncExitStack() as resources:
         try:
             tools = await wire_tools(
-                settings, McpOptions(tuple(namespace), not read_only, actor), resources, background_tasks
+                settings, McpOptions(namespaces, not read_only, actor), resources, background_tasks
             )
             await serve_until_disconnect(serve_stdio(tools), background_tasks)
         finally:

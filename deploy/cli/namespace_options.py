@@ -1,10 +1,11 @@
 """The namespace of a command: an argument, or an option as in commands that may have several."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from deploy.cli.command import WrongUsage
+from deploy.cli.command import WrongUsage, require_length
 
 NamespaceArgument = Annotated[
     str | None, typer.Argument(help="The namespace, such as app/user; or give --namespace.", show_default=False)
@@ -15,9 +16,15 @@ NamespaceOption = Annotated[
 
 
 def one_namespace(argument: str | None, option: str | None) -> str:
-    """Returns the namespace. Raises WrongUsage unless it is given once."""
-    if argument is None and option is not None:
-        return option
-    if argument is None or option is not None:
+    """Returns the namespace. Raises WrongUsage unless it is given once and may be a namespace."""
+    given = [each for each in (argument, option) if each is not None]
+    if len(given) != 1:
         raise WrongUsage("give one namespace, as the argument or with --namespace")
-    return argument
+    return valid_namespaces(given)[0]
+
+
+def valid_namespaces(names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names. Raises WrongUsage for one that no namespace can have."""
+    for name in names:
+        require_length(name, "a namespace")
+    return tuple(names)

@@ -108,14 +108,16 @@ async def delete(name: Name, json: Json = False) -> None:
     """Delete a policy from the topic. A policy of that name in a policies file applies again."""
     settings = load()
     stored = await stored_policies(settings)
-    if name not in stored.latest:
+    if not stored.has(name):
         raise Misconfigured(f"the topic has no policy {name!r}; it has {names_of(list(stored.latest.values()))}")
     async with connections.kafka(settings) as publisher:
         await publisher.publish([tombstone(name)])
     if json:
         terminal.print_json({"name": name, "result": "deleted"})
-    else:
+    elif name in stored.latest:
         terminal.print_line(f"deleted {name}, which was at version {stored.latest[name].version}")
+    else:
+        terminal.print_line(f"deleted the invalid record of {name}")
 
 
 @cli.command("presets")

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, one_command
+from deploy.cli.namespace_options import valid_namespaces
 from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections, rerankers
@@ -75,7 +76,7 @@ async def search(
 ) -> None:
     """Search memories and passages of messages by a question."""
     search_query = build_query(
-        namespaces=tuple(namespace),
+        namespaces=valid_namespaces(namespace),
         text=query,
         filters=Filters(kinds=tuple(kind or ()), tags=tuple(tag or ())),
         passage_filters=PassageFilters(

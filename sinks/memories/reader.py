@@ -69,7 +69,7 @@ class Memories:
 
     async def live_by_text(self, namespace: str, normalised: Collection[str]) -> tuple[Memory, ...]:
         """Live memories with one of these normalised texts, oldest first."""
-        return await self._fetch("live_by_text", namespace, list(normalised))
+        return await self._fetch("live_by_text", storable(namespace), list(map(storable, normalised)))
 
     async def in_namespace(
         self, namespace: str, *, statuses: Sequence[Status] = LIVE, limit: int = 100, offset: int = 0

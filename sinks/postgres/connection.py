@@ -69,7 +69,8 @@ def translated(action: str) -> Iterator[None]:
             raise
         raise Retryable(f"PostgreSQL failed while {action}: {exc}") from exc
     except asyncpg.DataError as exc:
-        raise Rejected("unstorable", f"PostgreSQL refused a value while {action}: {exc}") from exc
+        reason = "a time outside the years 1 to 9999 of UTC" if "date value out of range" in str(exc) else str(exc)
+        raise Rejected("unstorable", f"PostgreSQL refused a value while {action}: {reason}") from exc
     except WRONG as exc:
         raise Misconfigured(f"PostgreSQL refused {action}: {exc}; check the dsn and run `memstream migrate`") from exc
 

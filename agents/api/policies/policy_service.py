@@ -79,13 +79,12 @@ class PolicyService:
         before, after = (Policies(tuple(each.values())).merged_over(self._base) for each in (stored.latest, latest))
         return PlannedPolicy(change, before, after)
 
-    async def remove(self, name: str) -> Policy | None:
-        """Deletes a policy from the topic and returns it; None if the topic has no such policy."""
+    async def remove(self, name: str) -> bool:
+        """Deletes a policy, or an invalid record of its name, from the topic. False if the topic has neither."""
         async with self._write_lock():
-            removed = (await self._stored()).latest.get(name)
-            if removed is not None:
+            if found := (await self._stored()).has(name):
                 await self._publisher.publish([tombstone(name)])
-            return removed
+            return found
 
     async def _stored(self) -> StoredPolicies:
         async with self._open_topic() as topic:

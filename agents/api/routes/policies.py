@@ -161,7 +161,7 @@ async def delete_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Respons
     await ports.audit.record(
         Audited(at=ports.clock(), actor=caller.actor, action="policy.delete", subject=name, details={})
     )
-    if await ports.policy_service.remove(name) is None:
+    if not await ports.policy_service.remove(name):
         raise not_found(f"the topic has no policy {name!r}")
     return Response(status_code=204)
 

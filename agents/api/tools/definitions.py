@@ -31,7 +31,7 @@ Namespace = Annotated[
     ),
 ]
 MemoryIdInput = Annotated[
-    str, Meta(description="The memory_id that search_memories or create_memory returned.", min_length=1)
+    str, Meta(description="The memory_id that search_memories or create_memory returned.", min_length=1, max_length=256)
 ]
 Tags = Annotated[Labels, Meta(description="A few words for finding the memory, in lower case, such as food or work.")]
 KindsInput = Annotated[Labels, Meta(description="The kinds of the memory, the best fit first. Available kinds:")]

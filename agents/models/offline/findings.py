@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from agents.models.dates.dates import local
+from agents.models.offline.introductions import without_introduction
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -51,7 +52,12 @@ def parse(message: SliceMessage) -> ParsedMessage:
         return ParsedMessage(message)
     marked = [None, *sentences_with_gaps(content)]
     is_whole = content == message.content
-    placed = [(now, is_whole and before is not None) for before, now in pairwise(marked) if now is not None]
+    placed = [
+        (text, is_whole and (before is not None or number > 0))
+        for before, now in pairwise(marked)
+        if now is not None
+        for number, text in enumerate(without_introduction(now))
+    ]
     return ParsedMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
 
 

@@ -84,10 +84,20 @@ async def test_an_ignored_policy_record_is_reported_by_list_and_doctor_until_a_v
     listed = await policies("list")
     assert listed.exit_code == 0 and "default" in listed.stdout
     assert "a record of 'notes' at offset 0 is ignored" in listed.stderr and "max_text_chars" in listed.stderr
-    with pytest.raises(CheckFailed, match=r"max_text_chars.*: put a valid one with `memstream policies put`"):
+    with pytest.raises(CheckFailed, match=r"max_text_chars.*: put a valid one with .*, or delete it"):
         await doctor.policies(deployment.settings)
     await deployment.publish(Event(topics.POLICIES, "notes", {"name": "notes", "version": 2}))
     assert await doctor.policies(deployment.settings) == "notes (version 2)"
+
+
+async def test_a_record_that_is_no_valid_policy_can_be_deleted(deploy: Any):
+    deployment = await deploy("unwanted")
+    policies = policies_of(deployment.settings)
+    await deployment.publish(Event(topics.POLICIES, "notes", {"max_text_chars": 3}))
+    done = await policies("delete", "notes")
+    assert (done.exit_code, done.stdout) == (0, "deleted the invalid record of notes\n")
+    assert "notes" not in await doctor.policies(deployment.settings)
+    assert (await policies("delete", "notes")).exit_code == 1
 
 
 async def test_list_without_the_policies_topic_explains_how_to_create_it(deploy: Any):

@@ -36,3 +36,10 @@ async def test_a_memory_changed_several_times_in_one_transaction_keeps_its_lates
     await recorded(pool, [entry(None, first, old), entry(first, second, new), entry(second, third, None)])
     (point,) = await Memories(pool).points([first.memory_id], "m")
     assert point.vector.tolist() == new.tolist()
+
+
+async def test_a_memory_is_found_by_its_text_even_if_that_is_a_nul(pool: Pool) -> None:
+    memory = a_memory("\x00", NOON, memory_id="nul", version=1, sequence=1)
+    await recorded(pool, [entry(None, memory, np.array([1, 0, 0, 0], np.float32))])
+    (found,) = await Memories(pool).live_by_text(memory.namespace, ["\x00"])
+    assert found.memory_id == memory.memory_id

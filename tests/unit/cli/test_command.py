@@ -22,6 +22,13 @@ COMMAND = dedent(
 )
 
 
+def test_an_argument_that_is_not_utf_8_is_wrong_usage():
+    words = [sys.executable, "-m", "deploy.cli.main", "search", b"caf\xe9", "-n", "app/ada"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("memstream: an argument is not UTF-8")
+
+
 def test_repeated_attempts_of_the_kafka_client_add_no_lines_to_a_commands_error():
     done = subprocess.run([sys.executable, "-c", COMMAND], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")

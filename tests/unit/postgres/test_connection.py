@@ -38,6 +38,17 @@ def test_driver_errors_are_translated_to_memstream_errors(raised: Exception, bec
     assert "testing" in str(caught.value)
 
 
+def test_a_time_that_postgresql_cannot_store_is_refused_with_the_limits() -> None:
+    raised = asyncpg.DataError(
+        "invalid input for query argument $7: datetime.datetime(1, 1, 1 (date value out of range)"
+    )
+    with (
+        pytest.raises(Rejected, match=r"while testing: a time outside the years 1 to 9999 of UTC$"),
+        translated("testing"),
+    ):
+        raise raised
+
+
 @pytest.mark.parametrize("raised", [asyncpg.UniqueViolationError("x"), ValueError("x"), KeyError("x")])
 def test_programming_errors_are_not_translated(raised: Exception) -> None:
     with pytest.raises(type(raised)), translated("testing"):

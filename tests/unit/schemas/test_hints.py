@@ -32,6 +32,8 @@ class Outer(Struct, forbid_unknown_fields=True, rename={"where": "in"}):
         (b'{"namespace": "x"}', ": did you mean `namespaces`?"),
         (b'{"inner": {"scales": 1}}', ": did you mean `scale`?"),
         (b'{"zzz": "x"}', "unknown field `zzz`"),
+        (b'{"' + b"z" * 900 + b'": "x"}', "unknown field `" + "z" * 64 + "...`"),
+        (b'{"in": "' + b"z" * 900 + b'"}', "value '" + "z" * 64 + "...' - at `$.in`: use memories, said"),
     ],
 )
 def test_the_message_ends_with_a_hint(body: bytes, hint: str) -> None:
