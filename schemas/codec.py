@@ -14,6 +14,10 @@ T = TypeVar("T")
 # Levels of nesting accepted in input. orjson reads 1,024, and input is stored within JSON of our own.
 DEEPEST = 100
 ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+# An escape: a surrogate pair, half of one, or any other.
+ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
 ARRAY = ord("[")  # `int in bytes` is faster than `bytes in bytes`
 
 
@@ -36,11 +40,12 @@ def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
     """`decode` for input from others. Also raises Rejected `invalid` for JSON that is nested too deeply to be stored within a
     row.
 
-    Replaces each NUL: an id must read the same in windows as in PostgreSQL, which cannot store it.
+    Replaces each NUL, as an id must read the same in windows as in PostgreSQL, which cannot store it. Replaces each half of a
+    surrogate pair: JavaScript clients send it if they cut a text within an emoji.
     """
     if data is None:
         return decode(data, shape)
-    data = without_nul(data)
+    data = without_lone_surrogates(without_nul(data))
     if (
         (
             ARRAY in data or data.find(b"{", 1) > 0
@@ -56,6 +61,13 @@ def without_nul(data: bytes) -> bytes:
     if b"\\u0000" not in data:  # the common case; the regular expression takes much longer than encoding
         return data
     return ESCAPED_NUL.sub(rb"\1\\ufffd", data)
+
+
+def without_lone_surrogates(data: bytes) -> bytes:
+    """The JSON with each escaped half of a surrogate pair replaced by U+FFFD."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], data)
 
 
 def decode(data: bytes | None, shape: type[T]) -> T:

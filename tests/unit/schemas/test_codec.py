@@ -74,3 +74,23 @@ def test_only_an_escaped_nul_is_replaced(before: bytes, after: bytes) -> None:
 def test_ids_of_others_have_no_nul_and_so_are_the_same_in_every_store():
     data = b'{"conversation_id":"a\\u0000b","timestamp":"2026-03-01T09:00:00Z"}'
     assert codec.decode_untrusted(data, ConversationEnded).conversation_id == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (rb'"cut \ud83d"', rb'"cut \ufffd"'),
+        (rb'"\uDE00 cut"', rb'"\ufffd cut"'),
+        (rb'"\ud83d\ud83d\ude00\ude00"', rb'"\ufffd\ud83d\ude00\ufffd"'),
+        (rb'"\\ud83d"', rb'"\\ud83d"'),
+        (rb'"\\ud83d\ude00"', rb'"\\ud83d\ufffd"'),
+        (rb'"\n\ud7ff\ue000"', rb'"\n\ud7ff\ue000"'),
+    ],
+)
+def test_only_an_escaped_half_of_a_surrogate_pair_is_replaced(before: bytes, after: bytes) -> None:
+    assert codec.without_lone_surrogates(before) == after
+
+
+def test_a_text_that_was_cut_within_an_emoji_is_read() -> None:
+    data = b'{"conversation_id":"a\\ud83d","timestamp":"2026-03-01T09:00:00Z"}'
+    assert codec.decode_untrusted(data, ConversationEnded).conversation_id == "a\ufffd"
