@@ -40,7 +40,7 @@ from agents.curation.rules.decisions.incoming import (
 from agents.curation.rules.decisions.part_context import IncomingCandidate, PartContext
 from agents.curation.rules.decisions.resolving import with_verdicts
 from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import thresholds
+from agents.curation.rules.decisions.thresholds import thresholds, unrelated
 from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.notes import note_of
 from agents.curation.rules.ledger.outcomes import Ruling
@@ -82,8 +82,9 @@ async def settle_candidates(
     candidates = with_importances(ledger, batch, concerns, prepared, policy, fenced)
     foreign = await memories_in_other_languages(connection, batch, prepared, policy)
     await load_judged(connection, ledger, prepared)
-    comparable = [[each for each in near if each.score >= limits.comparable] for near in neighbours]
-    candidates = with_verdicts(ledger, candidates, concerns, comparable, prepared, policy, foreign, limits.comparable)
+    least = unrelated(limits.comparable)
+    related = [[each for each in near if each.score >= least] for near in neighbours]
+    candidates = with_verdicts(ledger, candidates, concerns, related, prepared, policy, foreign, least)
     if prepared.relations is not None:
         pairs = pairs_to_compare(ledger, candidates, concerns, neighbours, prepared.vector, limits.comparable)
         clauses = dict.fromkeys(clauses_to_compare(ledger, candidates, concerns))

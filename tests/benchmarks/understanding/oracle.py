@@ -38,7 +38,11 @@ class Oracle(OfflineProvider):
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
         """Returns the relations of a candidate to earlier ones in the request, as the scenario states them."""
-        shown = {memory.text: memory.memory_id for memory in memories}
+        shown = {
+            number: memory.memory_id
+            for number, each in enumerate(self._scenario.oracle)
+            if (memory := memory_of(each, memories))
+        }
         others = {candidate.text: candidate.candidate_id for candidate in candidates}
         proposed = {each.text: each for each in self._scenario.oracle}
         found = (verdict(each, proposed[each.text], self._scenario.oracle, shown, others) for each in candidates)
@@ -75,32 +79,35 @@ class Oracle(OfflineProvider):
         return (tag,) if always else ()
 
     def _memory(self, number: int | None, known: Sequence[Memory]) -> str | None:
-        """The memory that holds what an earlier candidate said: by its words, else by its message."""
         if number is None or not self._hints:
             return None
-        meant = self._scenario.oracle[number]
-        live = [memory for memory in known if memory.status == "active"]
-        by_text = [memory for memory in live if memory.text == meant.text]
-        from_message = [m for m in live if any(source.message_id == f"m{meant.of}" for source in m.sources)]
-        return next((memory.memory_id for memory in (*by_text, *from_message)), None)
+        memory = memory_of(self._scenario.oracle[number], [each for each in known if each.status == "active"])
+        return memory.memory_id if memory else None
+
+
+def memory_of(meant: Proposed, memories: Sequence[Memory]) -> Memory | None:
+    """The memory that holds what an earlier candidate said: by its words, else by its message."""
+    by_text = [memory for memory in memories if memory.text == meant.text]
+    from_message = [m for m in memories if any(source.message_id == f"m{meant.of}" for source in m.sources)]
+    return next(iter((*by_text, *from_message)), None)
 
 
 def verdict(
     candidate: Candidate,
     meant: Proposed,
     oracle: Sequence[Proposed],
-    shown: Mapping[str, str],
+    shown: Mapping[int, str],
     others: Mapping[str, str],
 ) -> Verdict | None:
     """None where it has to do with nothing that is shown. What refines a memory is told with its text."""
-    over = [oracle[number].text for number in meant.contradicts]
     same = meant.refines if meant.repeats is None else meant.repeats
-    before = None if same is None else oracle[same].text
+    over = [oracle[number].text for number in meant.contradicts]
+    added_to = oracle[meant.refines].text if meant.refines is not None and same in shown else None
     made = Verdict(
         candidate_id=candidate.candidate_id,
-        same=shown.get(before or ""),
-        text=f"{candidate.text} ({before})" if before in shown and meant.refines is not None else None,
-        ends=tuple(shown[text] for text in over if text in shown),
+        same=None if same is None else shown.get(same),
+        text=None if added_to is None else f"{candidate.text} ({added_to})",
+        ends=tuple(shown[number] for number in meant.contradicts if number in shown),
         until=times(meant)["valid_from"] if over and meant.from_ else None,
         corrects=tuple(others[text] for text in over if text in others),
     )

@@ -12,7 +12,7 @@ from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
 from agents.curation.rules.decisions.contradictions import UNTRUE
-from agents.curation.rules.decisions.thresholds import thresholds
+from agents.curation.rules.decisions.thresholds import thresholds, unrelated
 from agents.models.port import Verdict
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate
@@ -297,6 +297,17 @@ async def test_candidates_without_anything_near_are_not_sent_to_the_model(bench:
     bench.provider.verdicts = verdicts
     await curator(bench).curate(bench.batch(*said, policy="resolving"))
     assert asked == ["User has a dog called Bello"]
+
+
+async def test_a_memory_that_is_far_but_not_unrelated_is_shown_to_the_model(bench: "Bench") -> None:
+    known, said = "User does long runs on Sundays", "User gave up running after the operation on Monday"
+    embedder = FakeEmbedder()
+    one, other = await embedder.embed([known, said])
+    limits = thresholds(embedder.model, RESOLVING)
+    assert unrelated(limits.comparable) < float(one @ other) < limits.comparable
+    await bench.remember(known)
+    await curator(bench).curate(bench.batch(said, policy="resolving"))
+    assert bench.provider.call_counts["resolve"] == 1
 
 
 async def test_no_model_request_is_sent_when_candidates_name_all_memories_near_them(bench: "Bench") -> None:

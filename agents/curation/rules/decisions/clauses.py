@@ -20,6 +20,8 @@ LAST_MARKS: Final = " .!?…"
 BRACKETS: Final = ("()", "[]", "«»", "„“", "“”")
 QUOTE: Final = re.compile(r"\"|(?<!\w)'|'(?!\w)")
 BETWEEN: Final = re.compile(r"\b(?:between|zwischen|entre)\b[^,;]*$", re.IGNORECASE)
+# A clause that only names what precedes it: "the coach, Ms. Bilgin", "two cats, Pixel and Byte".
+NAMES_ALONE: Final = re.compile(r"[A-ZÀ-Þ][\w'’.-]*(?:,? (?:(?:and|und|et|y|e) )?[A-ZÀ-Þ][\w'’.-]*)*")
 LAST_NAME: Final = re.compile(r"[A-ZÀ-Þ][^\s,;]*$")
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
@@ -41,11 +43,13 @@ class Cut(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether no half bracket or quotation, no fragment and no clauses without their negation remain."""
+        """Whether no half bracket or quotation, no fragment, no clauses without their negation and nothing without its names
+        remain."""
         is_whole = all(self.removed.count(first) == self.removed.count(last) for first, last in BRACKETS)
         is_whole = is_whole and len(QUOTE.findall(self.removed)) % 2 == 0
         is_long = len(self.clause.split()) >= LEAST_WORDS and len(self.rest.split()) >= LEAST_REST
-        return is_whole and is_long and not (self.followed and is_negative(self.clause))
+        is_bare = NAMES_ALONE.fullmatch(self.clause) is not None or (self.followed and is_negative(self.clause))
+        return is_whole and is_long and not is_bare
 
 
 def cuts_of(text: str) -> tuple[Cut, ...]:

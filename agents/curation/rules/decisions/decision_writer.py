@@ -88,7 +88,7 @@ class DecisionWriter:
 
     def _supersede(self, memories: Sequence[Memory], successor: Memory | None, reason: str) -> Memory:
         """Enters the successor first, so that at any sequence one of both is live. A memory that ends in the future stays
-        live until then."""
+        live until then, one that has an earlier end keeps it."""
         if successor is None:
             follows = self._create(None, memories)
         else:
@@ -100,8 +100,9 @@ class DecisionWriter:
             ended = self._ended[memory.memory_id]
             until = end_by(self._candidate, ended, follows, self._now)
             if until > max(self._now, change.first_said(self._candidate, self._now)):
-                after = ending(memory, follows, until, self._now)
-                self._enter("updated", after, f"{ended.reason}, from {until:%Y-%m-%d}")
+                if memory.valid_until is None or memory.valid_until > until:
+                    after = ending(memory, follows, until, self._now)
+                    self._enter("updated", after, f"{ended.reason}, from {until:%Y-%m-%d}")
             else:
                 self._enter("superseded", change.superseded(memory, follows, until, self._now), ended.reason)
                 self._hand_on(memory, follows, until)

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agents.curation.rules.attributes.named_things import is_planned
-from agents.curation.rules.conflicts.conflicts import is_other_value
+from agents.curation.rules.conflicts.conflicts import conflict, is_other_value
 from agents.curation.rules.conflicts.denials import is_cancelled
 from agents.curation.rules.conflicts.figures import OTHER_FIGURE
 from agents.curation.rules.conflicts.replacements import INSTEAD, instead_of
@@ -57,7 +57,8 @@ def is_replaced_plan(candidate: Candidate, ended: EndedMemory, begins: datetime,
     if planned is None or planned <= said:
         return False
     is_instead = INSTEAD.search(candidate.text) is not None or bool(instead_of(candidate.text))
-    return begins <= planned or is_instead or not is_other_value(ended.reason)
+    why = conflict(candidate.text, ended.memory.text) or ended.reason  # a model gives none
+    return begins <= planned or is_instead or not is_other_value(why)
 
 
 def is_planned_event(ended: EndedMemory, said: datetime) -> bool:

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -10,6 +11,7 @@ from msgspec import Struct
 from schemas.policies.policies import Fraction, Policy
 
 TABLE = Path(__file__).with_name("thresholds.json")
+UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
 
 
 class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,6 +30,11 @@ class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def points(self) -> tuple[float, ...]:
         return (0.0, self.comparable, self.related, self.merge, 1.0)
+
+
+def unrelated(comparable: float) -> float:
+    """The cosine below which two statements are clearly about different things."""
+    return comparable - (1 - comparable) * UNRELATED_SHARE
 
 
 MINILM = Thresholds()

@@ -16,9 +16,9 @@ NEGATED_WORDS = 2  # content words: a verb and its object
 REMEMBERED_CHARS = 4_000  # twenty times a memory's usual length; longer texts are not cached
 EMPTY = words.FUNCTION_WORDS | words.LIKES | words.DISLIKES | words.NEGATIONS | {ENDED}
 NO_NAMES = words.GENERIC_SUBJECTS | words.FUNCTION_WORDS
-DIGITS = re.compile(r"[-−]?\d[\d.,:]*")
+DIGITS = re.compile(r"[-−]?\d[\d.,:]*(?:(?<=\d)[aeoy]\b)?")
 THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
-UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
+UNIT = re.compile(r"(?<=\d)(?=[^\W\d])(?![aeoy]\b)")  # 3pm, 5k; "8a" is one word, or its letter would be an article
 # Scripts without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Each character counts as a word.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 KANA = re.compile(r"[\u3040-\u30ff]")

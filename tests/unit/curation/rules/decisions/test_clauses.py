@@ -181,6 +181,13 @@ def test_an_event_leaves_with_the_clause_that_names_its_day(memory: MakeMemory, 
     assert without_clause(dated, "User has a dentist on 2026-03-03.", now).event_time == dated.event_time
 
 
+@pytest.mark.parametrize(
+    "text", ["L'utilisatrice a deux chats, Plume et Réglisse", "The coach, Ms. Bilgin, has benched user for two games"]
+)
+def test_names_of_what_precedes_them_are_no_clause_that_may_leave(text: str) -> None:
+    assert not any(each.clause in ("Plume et Réglisse", "Ms. Bilgin") for each in cuts_of(text))
+
+
 def test_clauses_are_compared_only_if_the_memory_ends() -> None:
     pair = pair_of(WEEK, VAN_SOLD)
     assert missing_pairs([pair], {}) == [pair]

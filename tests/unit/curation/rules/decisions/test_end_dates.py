@@ -51,6 +51,32 @@ def test_a_statement_about_the_end_of_a_memory_ends_it_if_a_model_names_it(
 
 
 @pytest.mark.parametrize(
+    ("known", "said", "until"),
+    [
+        ("User's visa is valid until 15 April 2026.", "User's visa is valid until the end of May.", None),
+        ("User's lease ends on 15 April 2026.", "User's lease ends on 31 May 2026.", None),
+        ("User is a member at Holmes Place.", "The membership at Holmes Place ends on 2026-05-31.", JUNE),
+        ("User lives in Berlin.", "The stay in Porto ends on 2026-05-31.", None),
+    ],
+)
+def test_a_named_memory_gets_the_end_of_what_says_that_it_runs_out_and_ends_if_it_says_its_own_end(
+    known: str,
+    said: str,
+    until: datetime | None,
+    candidate: MakeCandidate,
+    memory: MakeMemory,
+    batch: MakeBatch,
+    now: datetime,
+) -> None:
+    before = memory(known)
+    ledger = Ledger("n", 1, [before])
+    settled_among_all(ledger, batch(), candidate(said, valid_until=JUNE, contradicts=before.memory_id), now)
+    after = ledger.find_live(before.memory_id)
+    assert (after is None) == ("April" in known)
+    assert after is None or after.valid_until == until
+
+
+@pytest.mark.parametrize(
     ("known", "said"),
     [
         ("User works at Siemens.", "User will quit Siemens on 2026-06-01."),
@@ -129,6 +155,19 @@ def test_two_plans_one_after_the_other_both_hold_in_their_time(
     settled_among_all(ledger, batch(), candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY), now)
     times = {each.text.split()[-3]: (each.valid_from, each.valid_until) for each in ledger.live_memories()[1:]}
     assert times == {"Lyon": (JUNE, JULY), "Oulu": (JULY, None)}
+
+
+def test_a_memory_keeps_its_earlier_end_if_a_model_names_two_plans_one_after_the_other(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    home, lyon = memory("User lives in Berlin."), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE)
+    ledger = Ledger("n", 1, [home])
+    settled_among_all(ledger, batch(), lyon, now)
+    named = (home.memory_id, memory_id(lyon.candidate_id))
+    oulu = candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY, supersedes=named)
+    settled_among_all(ledger, batch(), oulu, now)
+    ends = {each.text.split()[-3]: each.valid_until for each in ledger.live_memories()}
+    assert ends == {"lives": JUNE, "Lyon": JULY, "Oulu": None}
 
 
 def test_a_plan_that_is_repeated_without_its_date_keeps_it(

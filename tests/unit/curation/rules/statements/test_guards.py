@@ -9,6 +9,7 @@ APART = [
     # (guard, what is said now, what is known)
     ("numbers", "User has 3 cats", "User has 2 cats"),
     ("numbers", "User has three cats", "User has 2 cats"),
+    ("numbers", "User's phone is a Pixel 8a", "User's phone is a Pixel 8"),
     ("numbers", "User's rent is 1,200 euros", "User's rent is 1,100 euros"),
     ("numbers", "The budget is $5.50 a day", "The budget is $5.00 a day"),
     ("numbers", "User has 2 dogs and 3 cats", "User has 3 dogs and 2 cats"),
