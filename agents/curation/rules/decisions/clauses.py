@@ -1,4 +1,4 @@
-"""Finds the clause of a memory that a candidate ends while the others still hold. Pure."""
+"""Finds the clause of a memory, or the item of its list, that a candidate ends while the others still hold. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +16,16 @@ CONJUNCTIONS: Final = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es":
 SEPARATORS: Final = {
     language: re.compile(rf",?\s+(?:{words})\s+|[,;]\s+|\s[-–—]\s") for language, words in CONJUNCTIONS.items()
 }
+LISTING: Final = {"en": "and|or", "de": "und|oder", "fr": "et|ou", "es": "y|e|o|u"}
+PREPOSITIONS: Final = {
+    "en": "to|in|with|of|for|on|at|from|against",
+    "de": "gegen|in|mit|auf|von|bei|an",
+    "fr": "à|aux?|de|des|du|avec|en|dans",
+    "es": "al?|del?|con|en",
+}
+LAST_WORD: Final = re.compile(
+    r"(?:\b(?:an?|the|der|die|das|eine?n?|keine?n?|une?|le|la|les|un|una|el|los|las) )?\S+$", re.IGNORECASE
+)
 LAST_MARKS: Final = " .!?…"
 BRACKETS: Final = ("()", "[]", "«»", "„“", "“”")
 QUOTE: Final = re.compile(r"\"|(?<!\w)'|'(?!\w)")
@@ -25,6 +35,7 @@ NAMES_ALONE: Final = re.compile(r"[A-ZÀ-Þ][\w'’.-]*(?:,? (?:(?:and|und|et|y|
 LAST_NAME: Final = re.compile(r"[A-ZÀ-Þ][^\s,;]*$")
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
+MOST_ITEM_WORDS: Final = 3  # of an item in a list
 LEAST_REST: Final = 3  # words of the text that remains
 MEMORY_ENDS: Final = 0.8  # least probability at which a memory ends
 CLAUSE_ENDS: Final = 0.6  # least probability that the clause ends
@@ -65,6 +76,44 @@ def cuts_of(text: str) -> tuple[Cut, ...]:
     if not 1 < len(clauses) <= MOST_CLAUSES:
         return ()
     return tuple(cut for number in range(len(clauses)) if (cut := cut_of(text, clauses, number, sentences)).is_clean)
+
+
+def cut_of_named_item(text: str, later: str) -> Cut | None:
+    """The cut of the only item that the later statement names of a list at the end of the text: "penicillin" of "allergic to
+    penicillin, shellfish and nuts". Its clause is the item with what precedes the list. None for texts with numbers, which may
+    count the items."""
+    body, language = text.rstrip(LAST_MARKS), language_of(text)
+    if language not in LISTING or REMARK.search(text) or BREAK.search(body) or statement(text).numbers:
+        return None
+    separators = list(re.finditer(rf",?\s+(?P<last>{LISTING[language]})\s+|,\s+", body))
+    if not separators or [bool(each["last"]) for each in separators] != [False] * (len(separators) - 1) + [True]:
+        return None
+    begins = first_item_of(body[: separators[0].start()], language)
+    starts = [begins, *(each.end() for each in separators)]
+    items = list(zip(starts, [*(each.start() for each in separators), len(body)], strict=True))
+    if any(len(text[start:end].split()) > MOST_ITEM_WORDS for start, end in items):
+        return None
+    said = set(statement(later).content)
+    named = [
+        number
+        for number, (start, end) in enumerate(items)
+        if (words := set(statement(text[start:end]).content)) and words <= said
+    ]
+    if len(named) != 1:
+        return None
+    start, end = items[named[0]]
+    place = slice(start, starts[1]) if named[0] == 0 else slice(items[named[0] - 1][1], end)
+    rest = text[: place.start] + text[place.stop :]
+    cut = Cut(text[:begins] + text[start:end], text[place], rest, begins=False, followed=False)
+    return cut if cut.is_clean else None
+
+
+def first_item_of(beginning: str, language: str) -> int:
+    """The place of a list's first item in the text before its first separator: what follows the last preposition, otherwise the
+    last word with its article."""
+    prepositions = [*re.finditer(rf"\b(?:{PREPOSITIONS[language]}) ", beginning, re.IGNORECASE)]
+    last_word = LAST_WORD.search(beginning)
+    return prepositions[-1].end() if prepositions else last_word.start() if last_word else 0
 
 
 def clauses_in(body: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -112,9 +161,15 @@ def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
         yield from pairs_of_cuts(pair)
 
 
+def cuts_to_judge(pair: Pair) -> tuple[Cut, ...]:
+    """The cut of a list's item that the later statement names, otherwise those of the clauses."""
+    item = cut_of_named_item(pair.earlier, pair.later)
+    return cuts_of(pair.earlier) if item is None else (item,)
+
+
 def pairs_of_cuts(pair: Pair) -> Iterator[Pair]:
     """Each clause and each rest of the earlier statement, with the later one."""
-    for each in cuts_of(pair.earlier):
+    for each in cuts_to_judge(pair):
         yield Pair(each.clause, pair.later)
         yield Pair(each.rest, pair.later)
 
@@ -123,7 +178,7 @@ def text_without_ended_clause(text: str, pair: Pair, relations: Mapping[Pair, Re
     """The text of a memory without the clause that ends; None unless exactly one of the cuts has a clause that ends, and its rest
     holds. `pair.earlier` is the text, or the quoted words if it is a quotation. A statement keeps the clauses that carry a
     subject."""
-    ended = [each for each in cuts_of(pair.earlier) if clause_ends(relations.get(Pair(each.clause, pair.later)))]
+    ended = [each for each in cuts_to_judge(pair) if clause_ends(relations.get(Pair(each.clause, pair.later)))]
     if len(ended) != 1:
         return None
     (cut,) = ended

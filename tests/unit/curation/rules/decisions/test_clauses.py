@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.curation.rules.decisions.clauses import cuts_of
+from agents.curation.rules.decisions.clauses import cut_of_named_item, cuts_of
 from agents.curation.rules.decisions.comparing import missing_pairs, pair_of
 from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
@@ -196,3 +196,57 @@ def test_clauses_are_compared_only_if_the_memory_ends() -> None:
         *("has the van till Friday", "User teaches judo on Mondays."),
         *("User teaches judo on Mondays", "has the van till Friday."),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "later", "clause", "rest"),
+    [
+        (
+            "User is allergic to penicillin, shellfish and tree nuts.",
+            "User is no longer allergic to penicillin.",
+            "User is allergic to penicillin",
+            "User is allergic to shellfish and tree nuts.",
+        ),
+        (
+            "User avoids gluten, dairy, and eggs.",
+            "User eats dairy again.",
+            "User avoids dairy",
+            "User avoids gluten, and eggs.",
+        ),
+        ("User drinks tea and coffee.", "User quit coffee.", "User drinks coffee", "User drinks tea."),
+        (
+            "Der Nutzer ist allergisch gegen Nüsse, Soja und Milch.",
+            "Der Nutzer verträgt Soja wieder.",
+            "Der Nutzer ist allergisch gegen Soja",
+            "Der Nutzer ist allergisch gegen Nüsse und Milch.",
+        ),
+        (
+            "El usuario toca el piano, el violín y la flauta.",
+            "El usuario dejó el violín.",
+            "El usuario toca el violín",
+            "El usuario toca el piano y la flauta.",
+        ),
+    ],
+)
+def test_the_only_item_of_a_list_that_a_later_statement_names_can_leave(
+    text: str, later: str, clause: str, rest: str
+) -> None:
+    cut = cut_of_named_item(text, later)
+
+    assert cut is not None
+    assert (cut.clause, cut.rest) == (clause, rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "later"),
+    [
+        ("User is allergic to peanuts and soy.", "User has no allergies any more."),
+        ("User is allergic to peanuts and soy.", "User is allergic to neither peanuts nor soy."),
+        ("User has two cats, a tabby and a Persian.", "User's tabby died."),
+        ("User lives in Berlin and works at Siemens in Munich.", "User left Siemens."),
+        ("User has a dog, a poodle.", "User's poodle died."),
+        ("User drinks tea.", "User quit tea."),
+    ],
+)
+def test_no_item_leaves_if_several_or_none_are_named_or_the_text_is_no_list(text: str, later: str) -> None:
+    assert cut_of_named_item(text, later) is None
