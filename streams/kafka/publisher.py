@@ -16,6 +16,7 @@ from streams.kafka.producers import stop_within
 log = logging.getLogger(__name__)
 
 CLOSED_WITHIN_S = 5.0
+STARTED_WITHIN_S = 30.0  # another producer: it waits without a limit for brokers that answer, but give it no id
 # Permanent errors of a record: too large, or for a partition that the topic does not have (aiokafka asserts that).
 UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError, ValueError)
 
@@ -33,7 +34,8 @@ class KafkaPublisher:
         self._physical = physical
         self._client = client
         self._max_request_bytes = max_request_bytes
-        self._replacing = asyncio.Lock()
+        self._replacing: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[Exception | None]] = set()
 
     async def __aenter__(self) -> "KafkaPublisher":
         self._producer = await self._started()
@@ -51,53 +53,71 @@ class KafkaPublisher:
         )
         try:
             await producer.start()
-        except (KafkaError, OSError) as exc:
+        except BaseException as exc:
             await stop_within(producer, CLOSED_WITHIN_S)
-            raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
+            if isinstance(exc, KafkaError | OSError):
+                raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
+            raise
         return producer
 
     async def __aexit__(self, *exc_info: object) -> None:
         """Waits for records that are being sent, but not for a broker that is away: their publishers got no confirmation."""
+        if self._replacing is not None:
+            self._replacing.cancel()
+            await asyncio.gather(self._replacing, return_exceptions=True)
+        await asyncio.gather(*self._closing)
         if (problem := await stop_within(self._producer, CLOSED_WITHIN_S)) is not None:
             log.warning("closing the producer failed, the last records may not have arrived: %r", problem)
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
         producer = self._producer
         try:
-            sent = [
-                await producer.send(
+            await self._send(producer, records)
+        except UNSENDABLE as exc:
+            raise Rejected("unpublishable", repr(exc)) from exc
+        except (KafkaError, OSError) as exc:
+            raise Retryable(f"cannot publish: {exc!r}") from exc
+
+    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Outgoing]) -> None:
+        """Sends the records and waits for their confirmations. Replaces the producer after a refusal."""
+        sent: list[Awaitable[object]] = []
+        try:
+            for record in records:
+                confirmation = await producer.send(
                     self._physical(record.topic),
                     key=record.key,
                     value=record.value,
                     partition=record.partition,
                     headers=list(record.headers),
                 )
-                for record in records
-            ]
-            await self._confirmed(producer, sent)
-        except UNSENDABLE as exc:
-            raise Rejected("unpublishable", repr(exc)) from exc
-        except (KafkaError, OSError) as exc:
-            raise Retryable(f"cannot publish: {exc!r}") from exc
-
-    async def _confirmed(self, producer: AIOKafkaProducer, sent: Sequence[Awaitable[object]]) -> None:
-        try:
+                sent.append(confirmation)
             await asyncio.gather(*sent)
         except KafkaError:
-            await self._replace(producer)
+            # A record that was not accepted leaves no gap; a sender that has ended accepts none any more.
+            if len(sent) == len(records) or producer._message_accumulator._exception is not None:
+                await self._replace(producer)
             raise
 
     async def _replace(self, producer: AIOKafkaProducer) -> None:
-        """Replaces a producer with a gap, once; without a broker, the next failure tries again."""
-        async with self._replacing:
-            if self._producer is not producer:
-                return
-            try:
-                self._producer = await self._started()
-            except Retryable as exc:
-                log.warning("the producer was not replaced after a refused batch: %s", exc)
-                return
-        await stop_within(producer, CLOSED_WITHIN_S)
+        """Replaces a producer with a gap, once. Goes on in the background if the caller is cancelled."""
+        if self._producer is not producer:
+            return
+        if self._replacing is None or self._replacing.done():
+            self._replacing = asyncio.create_task(self._start_another())
+        await asyncio.shield(self._replacing)
+
+    async def _start_another(self) -> None:
+        """Uses another producer and stops the present one; without a broker, this stays, and the next failure tries again."""
+        try:
+            async with asyncio.timeout(STARTED_WITHIN_S):
+                started = await self._started()
+        except (Retryable, TimeoutError) as exc:
+            log.warning("the producer was not replaced after a refused batch: %r", exc)
+            return
+        stopping = asyncio.create_task(stop_within(self._producer, CLOSED_WITHIN_S))
+        self._closing.add(stopping)
+        stopping.add_done_callback(self._closing.discard)
+        self._producer = started
 
 
 class CausedPublisher:
