@@ -9,6 +9,7 @@ from agents.curation.rules.statements.statement import statement
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.sentences import BREAK
 from agents.models.offline.rules.findings.relations import REMARK
+from agents.models.offline.rules.lasting_instructions.instructions import has_limit
 from agents.models.offline.rules.lasting_instructions.wording import remark_of
 from sinks.classification.port import Pair, Relation
 
@@ -30,8 +31,6 @@ LAST_MARKS: Final = " .!?…"
 BRACKETS: Final = ("()", "[]", "«»", "„“", "“”")
 QUOTE: Final = re.compile(r"\"|(?<!\w)'|'(?!\w)")
 BETWEEN: Final = re.compile(r"\b(?:between|zwischen|entre)\b[^,;]*$", re.IGNORECASE)
-# A clause that only names what precedes it: "the coach, Ms. Bilgin", "two cats, Pixel and Byte".
-NAMES_ALONE: Final = re.compile(r"[A-ZÀ-Þ][\w'’.-]*(?:,? (?:(?:and|und|et|y|e) )?[A-ZÀ-Þ][\w'’.-]*)*")
 LAST_NAME: Final = re.compile(r"[A-ZÀ-Þ][^\s,;]*$")
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
@@ -54,13 +53,11 @@ class Cut(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether no half bracket or quotation, no fragment, no clauses without their negation and nothing without its names
-        remain."""
+        """Whether no half bracket or quotation, no fragment and no clauses without their negation remain."""
         is_whole = all(self.removed.count(first) == self.removed.count(last) for first, last in BRACKETS)
         is_whole = is_whole and len(QUOTE.findall(self.removed)) % 2 == 0
         is_long = len(self.clause.split()) >= LEAST_WORDS and len(self.rest.split()) >= LEAST_REST
-        is_bare = NAMES_ALONE.fullmatch(self.clause) is not None or (self.followed and is_negative(self.clause))
-        return is_whole and is_long and not is_bare
+        return is_whole and is_long and not (self.followed and is_negative(self.clause))
 
 
 def cuts_of(text: str) -> tuple[Cut, ...]:
@@ -79,11 +76,17 @@ def cuts_of(text: str) -> tuple[Cut, ...]:
 
 
 def cut_of_named_item(text: str, later: str) -> Cut | None:
-    """The cut of the only item that the later statement names of a list at the end of the text: "penicillin" of "allergic to
+    """The cut of the only item that the later statement names of the list at the end of a limit: "penicillin" of "allergic to
     penicillin, shellfish and nuts". Its clause is the item with what precedes the list. None for texts with numbers, which may
-    count the items."""
+    count the items, and for other texts: their last words may be predicates ("works in sales, lives in Leeds and runs")."""
     body, language = text.rstrip(LAST_MARKS), language_of(text)
-    if language not in LISTING or REMARK.search(text) or BREAK.search(body) or statement(text).numbers:
+    if (
+        language not in LISTING
+        or not has_limit(text, language)
+        or REMARK.search(text)
+        or BREAK.search(body)
+        or statement(text).numbers
+    ):
         return None
     separators = list(re.finditer(rf",?\s+(?P<last>{LISTING[language]})\s+|,\s+", body))
     if not separators or [bool(each["last"]) for each in separators] != [False] * (len(separators) - 1) + [True]:

@@ -1,5 +1,6 @@
 """Finds the memories that no longer hold once a candidate does, by rules and by the model's verdict."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -8,13 +9,12 @@ from msgspec import Struct
 
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
-from agents.curation.rules.decisions.persons import is_about_somebody_else, may_be_about_one, says_alike
-from agents.curation.rules.decisions.temporary import can_hold_beside, is_interrupted, runs_out
+from agents.curation.rules.decisions.persons import is_about_somebody_else, may_be_about_one
 from agents.curation.rules.decisions.thresholds import unrelated
 from agents.curation.rules.ledger.ledger import Concern, Ledger
 from agents.curation.rules.ledger.personal_namespaces import is_personal, names_one_person
 from agents.curation.rules.ledger.scored import Scored
-from agents.curation.rules.ledger.sources import said_later
+from agents.curation.rules.ledger.sources import last_said, said_later
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
@@ -33,6 +33,10 @@ MIN_ENDING_CONFIDENCE: Final = 0.5
 MODEL: Final = "the candidate contradicts it"
 CORRECTED: Final = "the same slice corrects it"
 UNTRUE: Final = "the candidate takes it back as never true"
+RUNS_OUT: Final = re.compile(
+    r"\b(?:expires?|runs? out|ends?|lapses?|is over|läuft .*\b(?:ab|aus)|endet|prend fin|se termine|vence|termina|caduca)\b",
+    re.IGNORECASE,
+)
 
 
 class EndedMemory(Struct, frozen=True):
@@ -67,7 +71,7 @@ def contradicted_memories(
     found: dict[str, EndedMemory] = {}
     objected: str | None = None
     for memory in named:
-        reason, until = named_ending(candidate, memory, corrected, verdict)
+        reason, until = named_ending(memory, corrected, verdict)
         guard = reason_to_keep(candidate, memory, cosines.get(memory.memory_id), comparable, reason, until)
         if guard is None:
             may_stay = in_part and reason != CORRECTED and not said_later(memory, candidate)
@@ -93,18 +97,13 @@ def contradicted_memories(
     return tuple(found.values()), objected
 
 
-def named_ending(
-    candidate: Candidate, memory: Memory, corrected: Collection[str], verdict: Verdict | None
-) -> tuple[str, datetime | None]:
-    """Why a memory that a model named ends, and the time of its end: that of a verdict, or of the candidate if this says that
-    the memory runs out then."""
+def named_ending(memory: Memory, corrected: Collection[str], verdict: Verdict | None) -> tuple[str, datetime | None]:
+    """Why a memory that a model named ends, and the time of its end if a verdict names it."""
     if memory.memory_id in corrected:
         return CORRECTED, None
     if verdict is not None and memory.memory_id in verdict.untrue:
         return UNTRUE, None
-    if verdict is not None and verdict.until is not None and memory.memory_id in verdict.ends:
-        return MODEL, verdict.until
-    return MODEL, candidate.valid_until if runs_out(candidate, memory) else None
+    return MODEL, verdict.until if verdict is not None and memory.memory_id in verdict.ends else None
 
 
 def reason_to_keep(
@@ -189,6 +188,29 @@ def is_of_another(candidate: Candidate, memory: Memory) -> bool:
     return bool(memory.told_by) and set(memory.told_by).isdisjoint(candidate.told_by)
 
 
+def can_hold_beside(candidate: Candidate, memory: Memory) -> bool:
+    """Whether one of the two is temporary and the other is not: then neither ends the other."""
+    return (candidate.valid_until is not None) != is_bounded(memory)
+
+
+def is_bounded(memory: Memory) -> bool:
+    """Whether the memory is temporary. A permanent memory has an end only with a successor."""
+    return memory.valid_until is not None and memory.superseded_by is None
+
+
+def is_interrupted(candidate: Candidate, memory: Memory, until: datetime | None = None) -> bool:
+    """Whether the candidate is temporary and the memory is not. A candidate that says the same with an end ("works at Kone until
+    June") and one whose end is past do not count, nor one that says that something runs out ("the permit expires in June") if
+    the memory ends at `until`."""
+    said = last_said(candidate.sources)
+    if candidate.valid_until is None or (said is not None and candidate.valid_until <= said) or is_bounded(memory):
+        return False
+    if until is not None and RUNS_OUT.search(candidate.text):
+        return False
+    new, old = statement(candidate.text), statement(memory.text)
+    return not set(old.content) <= set(new.content) or (new.negated is None) != (old.negated is None)
+
+
 def reason_to_ignore(
     candidate: Candidate,
     memory: Memory,
@@ -199,19 +221,15 @@ def reason_to_ignore(
     is_named: bool = False,
 ) -> str | None:
     """Why a model's answer that the candidate ends the memory is ignored; None if it counts. A language model that names the
-    memory may mean one person of several ("son Max" of "two children, Max and Ida"), or an effect on somebody else ("the twins
-    were born" ends "wife is pregnant")."""
+    memory may mean one person of several ("son Max" of "two children, Max and Ida")."""
     if says_the_same(candidate, memory):
         return "it says the same"
     if is_corrected or conflict(candidate.text, memory.text) is not None:
         return None
-    of_another = is_about_somebody_else(candidate.text, memory.text)
-    if is_named:
-        of_another = of_another and not may_be_about_one(candidate.text, memory.text)
-    if of_another and (not is_named or says_alike(candidate.text, memory.text)):
+    of_one = is_named and may_be_about_one(candidate.text, memory.text)
+    if not of_one and is_about_somebody_else(candidate.text, memory.text):
         return "it is about somebody else"
-    least = comparable if of_another else unrelated(comparable)
-    if cosine is not None and cosine < least and is_same_language(candidate, memory):
+    if cosine is not None and cosine < unrelated(comparable) and is_same_language(candidate, memory):
         return f"it is unrelated, cosine {cosine:.3f}"
     return None
 

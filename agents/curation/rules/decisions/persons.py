@@ -9,7 +9,7 @@ from agents.models.answers.speakers import has_user_as_subject
 def is_about_somebody_else(text: str, other: str) -> bool:
     """Whether a statement is clearly about another person than the other one. Statements that end something ("is divorced"),
     or name a person of the other one ("husband is Pavel"), may be about the same."""
-    new, old, mine, theirs = statement(text), statement(other), people_of(text), people_of(other)
+    new, old, mine, theirs = statement(text), statement(other), owners(text), owners(other)
     if mine == theirs or not (new.understood and old.understood):
         return False
     attributes = {each.attribute for each in readings(text)}
@@ -29,19 +29,6 @@ def may_be_about_one(text: str, other: str) -> bool:
     return bool(new.relations & old.relations or mine & theirs)
 
 
-def says_alike(text: str, other: str) -> bool:
-    """Whether both have an attribute or a word besides relations in common: "wife works at Bosch", "works at Siemens"."""
-    new, old = statement(text), statement(other)
-    attributes, others = ({each.attribute for each in readings(of)} for of in (text, other))
-    shared = set(new.content) & set(old.content)
-    return bool(attributes & others or shared - new.relations - old.relations)
-
-
 def has_known_subject(text: str) -> bool:
+    """Whether the statement is about the user, or the user's people or animals."""
     return bool(owners(text)) or has_user_as_subject(text, None)
-
-
-def people_of(text: str) -> frozenset[str]:
-    """The user's people and animals that the statement is about; none if it gives an attribute of the user ("boss is Eva")."""
-    found = readings(text)
-    return frozenset() if found and not any(each.owner for each in found) else owners(text)

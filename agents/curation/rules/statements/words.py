@@ -94,7 +94,7 @@ RELATIONS = words(
     "mother father mom mum dad parent parents sister brother sibling siblings wife husband spouse partner girlfriend"
     " boyfriend fiancé fiancée son daughter child children kid kids uncle aunt cousin nephew niece grandmother"
     " grandfather grandma grandpa grandson granddaughter friend boss colleague manager team neighbour neighbor"
-    " roommate twin twins dog cat"
+    " roommate dog cat"
     " mutter vater schwester bruder frau mann sohn tochter kind freund freundin chef chefin kollege kollegin hund katze"
     " mère père sœur soeur frère femme mari fils fille ami amie chien chat"
     " madre padre hermana hermano esposa esposo hijo hija amigo amiga jefe jefa perro gato"

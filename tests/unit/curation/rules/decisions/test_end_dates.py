@@ -51,32 +51,6 @@ def test_a_statement_about_the_end_of_a_memory_ends_it_if_a_model_names_it(
 
 
 @pytest.mark.parametrize(
-    ("known", "said", "until"),
-    [
-        ("User's visa is valid until 15 April 2026.", "User's visa is valid until the end of May.", None),
-        ("User's lease ends on 15 April 2026.", "User's lease ends on 31 May 2026.", None),
-        ("User is a member at Holmes Place.", "The membership at Holmes Place ends on 2026-05-31.", JUNE),
-        ("User lives in Berlin.", "The stay in Porto ends on 2026-05-31.", None),
-    ],
-)
-def test_a_named_memory_gets_the_end_of_what_says_that_it_runs_out_and_ends_if_it_says_its_own_end(
-    known: str,
-    said: str,
-    until: datetime | None,
-    candidate: MakeCandidate,
-    memory: MakeMemory,
-    batch: MakeBatch,
-    now: datetime,
-) -> None:
-    before = memory(known)
-    ledger = Ledger("n", 1, [before])
-    settled_among_all(ledger, batch(), candidate(said, valid_until=JUNE, contradicts=before.memory_id), now)
-    after = ledger.find_live(before.memory_id)
-    assert (after is None) == ("April" in known)
-    assert after is None or after.valid_until == until
-
-
-@pytest.mark.parametrize(
     ("known", "said"),
     [
         ("User works at Siemens.", "User will quit Siemens on 2026-06-01."),

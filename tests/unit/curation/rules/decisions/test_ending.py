@@ -122,7 +122,6 @@ def test_a_model_contradicts_verdict_is_ignored_for_another_person_or_an_unrelat
         ("User's child Mateo is allergic to peanuts.", "Mateo passed the test and eats peanuts."),
         ("User's sister has her birthday on 5 July.", "The birthday of the user's sister is 3 July."),
         ("User has two children, Jayden, 7.", "User's son Jayden turned 8."),
-        ("User's boss is Helen.", "User reports to Raj since the reorganisation."),
     ],
 )
 def test_a_model_contradicts_verdict_ends_a_memory_that_names_the_same_person(
@@ -139,27 +138,17 @@ def test_a_model_contradicts_verdict_ends_a_memory_that_names_the_same_person(
     [
         ("User's brother Tariq is a soldier.", "He is out of the army.", True),
         ("Le mari de l'utilisatrice travaille de nuit.", "Il travaille de jour.", True),
-        ("User's wife is pregnant, due in May.", "User's twins Ada and Theo were born.", True),
         ("User works at Siemens.", "User's wife works at Bosch.", False),
         ("User's mother is a teacher.", "User's father is a retired teacher.", False),
     ],
 )
-def test_a_model_contradicts_verdict_about_somebody_else_counts_unless_it_says_the_like(
+def test_a_model_contradicts_verdict_counts_if_the_subject_of_a_statement_is_unknown(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime, known: str, said: str, ends: bool
 ) -> None:
     before = memory(known)
     ledger = Ledger("n", 1, [before])
     settled_among_all(ledger, batch(), candidate(said, contradicts=before.memory_id), now, 0.5)
     assert (ledger.find_live(before.memory_id) is None) == ends
-
-
-def test_a_model_contradicts_verdict_about_somebody_else_needs_a_comparable_cosine(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
-) -> None:
-    before = memory("User's wife is pregnant, due in May.")
-    ledger = Ledger("n", 1, [before])
-    settled_among_all(ledger, batch(), candidate("User's cat was ill.", contradicts=before.memory_id), now, 0.3)
-    assert ledger.find_live(before.memory_id) is not None
 
 
 def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memories(
