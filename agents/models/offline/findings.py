@@ -1,13 +1,13 @@
 """Finds the statements of a user's message, by rules and by the classification of its sentences."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise, zip_longest
+from itertools import islice, pairwise, takewhile, zip_longest
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
 from agents.models.dates.dates import local
-from agents.models.offline.introductions import without_introduction
+from agents.models.offline.introductions import is_greeting, without_introduction
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -52,11 +52,12 @@ def parse(message: SliceMessage) -> ParsedMessage:
         return ParsedMessage(message)
     marked = [None, *sentences_with_gaps(content)]
     is_whole = content == message.content
+    opening = sum(1 for _ in takewhile(lambda each: each is not None and is_greeting(each), marked[1:])) + 1
     placed = [
-        (text, is_whole and (before is not None or number > 0))
-        for before, now in pairwise(marked)
+        (text, is_whole and (before is not None or part > 0))
+        for number, (before, now) in enumerate(pairwise(marked), 1)
         if now is not None
-        for number, text in enumerate(without_introduction(now))
+        for part, text in enumerate(without_introduction(now) if number <= opening else [now])
     ]
     return ParsedMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
 

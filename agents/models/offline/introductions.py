@@ -5,14 +5,25 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-# A name in it has a capital. Without a comma the speaker follows: "Hello Kitty is a brand" has no greeting.
-GREETING: Final = re.compile(
-    r"(?i:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|servus|moin|guten (?:tag|morgen|abend)"
+WORDS: Final = (
+    r"(?i:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|servus|moin(?: moin)?|guten (?:tag|morgen|abend)"
     r"|bonjour|bonsoir|salut|coucou|hola|buenas|buen[oa]s (?:días|tardes|noches))"
-    r"(?: (?:(?i:there|again|all|everyone|everybody|folks|guys|team|zusammen|alle|à tou[st]e?s?|tout le monde|a tod[oa]s)"
-    r"|[A-ZÀ-Þ]\w{0,30}))?"
-    r"(?:[,:] *|(?=(?i: (?:I|I'm|my|ich|je|j'\w+|me|soy|tengo|vivo)\b)) *)(?=\w)"
 )
+EVERYBODY: Final = (
+    r"(?i:there|again|all|everyone|everybody|folks|guys|team|zusammen|alle|à tou[st]e?s?|tout le monde|a tod[oa]s)"
+)
+# The speaker follows: "Hello Kitty is a brand" has no greeting, and "Hi Tom, you are vegan" is about Tom.
+SPEAKER: Final = (
+    r"(?=(?i:I|I'm|I've|I'd|my|we|we're|our|ich|mein\w*|wir|je|j'\w+|mon|ma|mes|nous|moi|yo|me|mi|mis|soy|estoy|tengo|vivo"
+    r"|trabajo|no (?:soy|como|puedo|tengo))\b)"
+)
+GREETING: Final = re.compile(rf"{WORDS}(?:(?: (?:{EVERYBODY}|[A-ZÀ-Þ]\w{{0,30}}))?[,:] *|(?: {EVERYBODY})? ){SPEAKER}")
+# A sentence that tells what somebody else says.
+SOMEBODY_SAYS: Final = re.compile(
+    r",[\"'’”»]? (?:(?:he|she|they) (?:said|says|wrote)|(?:said|says) (?:he|she|they|the)|dit-(?:il|elle)|dijo|dice|sagte?)\b",
+    re.IGNORECASE,
+)
+MOST_GREETING_WORDS: Final = 3
 NAME: Final = r"[A-ZÀ-Þ][\w-]{0,30}(?: [A-ZÀ-Þ][\w-]{0,30})?"
 FIRST_PERSON: Final = (  # German verbs that speak of the speaker without naming them
     r"bin|habe|wohne|lebe|arbeite|komme|studiere|lerne|spreche|spiele|mache|leite|unterrichte|reise|fahre"
@@ -34,8 +45,17 @@ INTRODUCTIONS: Final = (
 )
 
 
+def is_greeting(sentence: str) -> bool:
+    """Whether the sentence can be a greeting alone, and the next one still opens the message: "Hello!", but not "It reads:"."""
+    return len(sentence.split()) <= MOST_GREETING_WORDS and not sentence.rstrip().endswith(":")
+
+
 def without_introduction(sentence: str) -> Iterator[str]:
-    """The sentence without its greeting; an introduction ("My name is Ada and I live in Leeds") is a sentence of its own."""
+    """The sentence that opens a message without its greeting; an introduction ("My name is Ada and I live in Leeds") is a
+    sentence of its own."""
+    if SOMEBODY_SAYS.search(sentence):
+        yield sentence
+        return
     greeted = GREETING.match(sentence)
     said = sentence[greeted.end() :] if greeted else sentence
     for pattern, subject in INTRODUCTIONS:

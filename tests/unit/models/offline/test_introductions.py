@@ -25,6 +25,11 @@ def classifier() -> Iterator[OnnxSentenceClassifier]:
         ("Hey Bob, I'm vegan.", ["I'm vegan."]),
         ("hi i'm vegan", ["I'm vegan"]),
         ("Hello Kitty is my favourite brand.", ["Hello Kitty is my favourite brand."]),
+        ("Hello Kitty I'm a fan of.", ["Hello Kitty I'm a fan of."]),
+        ("Hi Tom, you are vegan.", ["Hi Tom, you are vegan."]),
+        ("Salut Luc, tu es végétarien.", ["Salut Luc, tu es végétarien."]),
+        ("Bonjour, je suis végétarien, dit-il.", ["Bonjour, je suis végétarien, dit-il."]),
+        ("Hola, soy vegana, dijo ella.", ["Hola, soy vegana, dijo ella."]),
         ("My name is Alice and I'm vegan.", ["My name is Alice.", "I'm vegan."]),
         ("My name is Alice and Bob is my son.", ["My name is Alice and Bob is my son."]),
         ("Hallo zusammen, ich heiße Lena und wohne in Köln.", ["Ich heiße Lena.", "Ich wohne in Köln."]),
@@ -48,6 +53,7 @@ def test_a_greeting_is_left_out_and_an_introduction_is_a_sentence_of_its_own(sen
         ("Hallo, ich heiße Lena und wohne in Köln.", {"Der Nutzer heißt Lena.", "Der Nutzer wohnt in Köln."}),
         ("Bonjour, je suis allergique aux noix.", {"L'utilisateur est allergique aux noix."}),
         ("Hola, soy alérgica a las nueces.", {"El usuario es alérgica a las nueces."}),
+        ("Hello! My name is Alice and I'm allergic to nuts.", {"User's name is Alice.", "User is allergic to nuts."}),
     ],
 )
 async def test_an_allergy_is_remembered_although_the_message_begins_with_a_greeting(
@@ -55,3 +61,20 @@ async def test_an_allergy_is_remembered_although_the_message_begins_with_a_greet
 ) -> None:
     answer = await OfflineProvider(classifier=classifier).extract(slice_of(message), knowing())
     assert {each.text for each in answer.proposals} == remembered
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The letter reads:\nHello, I'm allergic to nuts.",
+        "Traduce al inglés:\nHola, me llamo Ana y vivo en Sevilla.",
+        "Translate to Spanish:\n\nHello, my name is Alice and I'm allergic to nuts.",
+        "Hi Tom, you are allergic to nuts.",
+        "Hola Ana, eres alérgica a las nueces.",
+    ],
+)
+async def test_a_greeting_in_a_quotation_or_to_somebody_else_makes_no_fact_of_the_user(
+    message: str, classifier: OnnxSentenceClassifier
+) -> None:
+    answer = await OfflineProvider(classifier=classifier).extract(slice_of(message), knowing())
+    assert answer.proposals == ()
