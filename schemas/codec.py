@@ -14,10 +14,11 @@ T = TypeVar("T")
 # Levels of nesting accepted in input. orjson reads 1,024, and input is stored within JSON of our own.
 DEEPEST = 100
 ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-# An escape: a surrogate pair, half of one, or any other.
-ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+# Escapes of a surrogate pair or of half of one, behind an even number of backslashes.
+SURROGATES = re.compile(
+    rb"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
+HALF_BYTES = len(rb"\ud83d")
 ARRAY = ord("[")  # `int in bytes` is faster than `bytes in bytes`
 
 
@@ -43,17 +44,23 @@ def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
     Replaces each NUL, as an id must read the same in windows as in PostgreSQL, which cannot store it. Replaces each half of a
     surrogate pair: JavaScript clients send it if they cut a text within an emoji.
     """
-    if data is None:
+    if data is None or isinstance(data, Unreadable):
         return decode(data, shape)
-    data = without_lone_surrogates(without_nul(data))
+    data = without_nul(data)
     if (
         (
             ARRAY in data or data.find(b"{", 1) > 0
         )  # most values have one level, and this check takes a sixth of the time of counting
         and data.count(b"[") + data.count(b"{") > DEEPEST
     ):
-        parse(data)
-    return decode(data, shape)
+        parse(without_lone_surrogates(data))
+    try:
+        return decode(data, shape)
+    except Rejected:
+        readable = without_lone_surrogates(data)  # only now: searching takes longer than decoding
+        if readable == data:
+            raise
+    return decode(readable, shape)
 
 
 def without_nul(data: bytes) -> bytes:
@@ -65,9 +72,7 @@ def without_nul(data: bytes) -> bytes:
 
 def without_lone_surrogates(data: bytes) -> bytes:
     """The JSON with each escaped half of a surrogate pair replaced by U+FFFD."""
-    if b"\\ud" not in data and b"\\uD" not in data:
-        return data
-    return ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], data)
+    return SURROGATES.sub(lambda found: found[0] if len(found[2]) > HALF_BYTES else found[1] + rb"\ufffd", data)
 
 
 def decode(data: bytes | None, shape: type[T]) -> T:

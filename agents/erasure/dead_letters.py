@@ -109,8 +109,12 @@ def parsed(value: bytes | None) -> Any:
 
 def text(event: dict[str, Any], name: str) -> str | None:
     found = event.get(name)
-    # JSON may contain unpaired surrogates.
-    return found.encode(errors="replace").decode() if isinstance(found, str) else None
+    return as_stored(found) if isinstance(found, str) else None
+
+
+def as_stored(text: str) -> str:
+    """The text as decoding leaves it: with U+FFFD for each NUL and each half of a surrogate pair."""
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def settled_offset(record: Any) -> int | None:

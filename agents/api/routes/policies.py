@@ -79,7 +79,7 @@ async def read_policy(request: Request) -> SentPolicy:
     """Decodes the request body. Raises Problem 413, 415, and Rejected."""
     data = await read_json(request)
     policy = codec.decode_untrusted(data, Policy)
-    return SentPolicy(policy, policy.version if "version" in codec.parse(data) else None)
+    return SentPolicy(policy, policy.version if "version" in codec.parse(codec.without_lone_surrogates(data)) else None)
 
 
 @router.get("/policies", openapi_extra=documented(PolicyList))

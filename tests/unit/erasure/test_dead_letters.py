@@ -92,6 +92,12 @@ def test_a_dead_letter_for_an_erased_namespace_is_covered(value: Any):
     assert not is_covered(letter(value), erasure("namespace", namespace="app/bob"), (), ())
 
 
+@pytest.mark.parametrize("cut", ["ada\ud83d", "ada\0"])
+def test_a_dead_letter_of_an_id_that_other_stores_have_with_a_replaced_character_is_covered(cut: str):
+    stored = erasure("user", app_id="app", user_id="ada\ufffd")
+    assert is_covered(letter(SAID | {"user_id": cut}), stored, (), ())
+
+
 def test_an_id_of_lone_surrogates_matches_nobody():
     odd = letter(SAID | {"conversation_id": "\ud800" * 300})
     assert not is_covered(odd, erasure("namespace", namespace="app/bob"), (), ())

@@ -18,7 +18,7 @@ async def stage() -> Stage:
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
+    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "invalid")],
 )
 async def test_a_record_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is_processed(stage, value, reason):
     batch = await stage.say(said(1), value, said(2))
@@ -30,6 +30,15 @@ async def test_a_record_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is_
     assert dead_letter_headers(letter.headers)["offset"] == "1"
     assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
     assert batch.acked
+
+
+@pytest.mark.parametrize("length", [10, 100_000])
+async def test_a_message_that_was_cut_within_an_emoji_is_read_whatever_its_length(stage, length):
+    cut = json.dumps(json.loads(codec.encode(said(1))) | {"content": "x" * length + "\ud83d"}).encode()
+    await stage.say(cut)
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert [message.content for message in stage.requests[0].messages] == ["x" * length + "\ufffd"]
 
 
 @pytest.mark.parametrize("depth", [50, 300, 1_000])
