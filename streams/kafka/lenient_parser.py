@@ -11,7 +11,7 @@ from typing import Any
 import aiokafka
 from aiokafka import TopicPartition
 from aiokafka.consumer.fetcher import PartitionRecords
-from aiokafka.errors import CorruptRecordException, LeaderNotAvailableError, for_code
+from aiokafka.errors import CorruptRecordException, KafkaError, LeaderNotAvailableError, for_code
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.record.default_records import DefaultRecordBatch, _DefaultRecordBatchPy, _DefaultRecordPy
 from aiokafka.record.memory_records import _MemoryRecordsPy
@@ -27,22 +27,20 @@ async def getmany(
     """The next records, as from the consumer's own `getmany`, which raises for one with an illegible header name and for all
     after it. Raises KafkaError."""
     wanted = set(tps) or consumer.assignment()
-    before = {tp: position(consumer, tp) for tp in wanted}
+    before = {tp: offset for tp in wanted if (offset := position(consumer, tp)) is not None}
     try:
         fetched: dict[TopicPartition, list[Any]] = await consumer.getmany(
             *tps, timeout_ms=timeout_ms, max_records=max_records
         )
         return fetched
-    except UNPARSED:
+    except UNPARSED as exc:
         failed = unparsed(consumer, wanted)
-        if failed is None:
-            raise
+        if failed is None or len(before) < len(wanted):  # assigned or placed meanwhile: nobody knows what was read
+            raise KafkaError("a record could not be parsed while partitions were assigned") from exc
     for tp, offset in before.items():
-        if offset is not None and tp != failed and position(consumer, tp) not in (None, offset):
+        if tp != failed and position(consumer, tp) not in (None, offset):
             consumer.seek(tp, offset)  # its records were read, and are lost with the error
-    start = position(consumer, failed)
-    if start is None:
-        return {}
+    start = before[failed]
     found = await fetch(consumer, failed, start)
     records = list(islice(found, max_records or consumer._max_poll_records))
     consumer.seek(failed, found.next_fetch_offset)
