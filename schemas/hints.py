@@ -15,8 +15,8 @@ LONG: Final = re.compile(rf"([`'])([^`']{{{MAX_NAME_CHARS}}})[^`']+\1")
 
 def with_hint(message: str, shape: Any) -> str:
     """The message of msgspec about a value of this shape, with a hint if there is one, and with long names and values cut."""
-    message = LONG.sub(r"\1\2...\1", message)
     at = AT.search(message)
+    message = LONG.sub(r"\1\2...\1", message)
     names = re.findall(r"\.(\w+)", at["path"]) if at else []
     if "RFC3339" in message:
         return f"{message}: {TIME}"

@@ -39,10 +39,10 @@ def with_verdicts(
     prepared: DecisionInputs,
     policy: Policy,
     foreign: Mapping[str, Sequence[Memory]],
-    comparable: float,
+    least: float,
 ) -> tuple[Candidate, ...]:
     """The candidates with the model's verdicts applied. `found` has the neighbours of each candidate that have a cosine of at
-    least `comparable`, `foreign` by language the memories in other languages.
+    least `least`, `foreign` by language the memories in other languages.
 
     Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a new candidate has something to be
     compared with.
@@ -67,7 +67,7 @@ def with_verdicts(
             place
             for place in new
             if unnamed(candidates[place], (*near[place], *others[place]))
-            or is_near_another(candidates[place], [candidates[each] for each in new], prepared.vector, comparable)
+            or is_near_another(candidates[place], [candidates[each] for each in new], prepared.vector, least)
         ]
         unresolved, memories = select_for_resolving(
             [candidates[place] for place in asked],
@@ -95,12 +95,12 @@ def unnamed(candidate: Candidate, memories: Iterable[Memory]) -> list[Memory]:
 
 
 def is_near_another(
-    candidate: Candidate, candidates: Sequence[Candidate], vector_of: Callable[[str], Vector], comparable: float
+    candidate: Candidate, candidates: Sequence[Candidate], vector_of: Callable[[str], Vector], least: float
 ) -> bool:
     """Whether the candidate may correct another one, or the other one it."""
     vector = vector_of(candidate.text)
     return any(
-        cosine(vector, vector_of(other.text)) >= comparable or are_other_languages(candidate.language, other.language)
+        cosine(vector, vector_of(other.text)) >= least or are_other_languages(candidate.language, other.language)
         for other in candidates
         if other is not candidate
     )
