@@ -3,7 +3,7 @@
 import asyncio
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, KafkaError
+from aiokafka.errors import KafkaError
 
 
 async def stop_within(producer: AIOKafkaProducer, within_s: float) -> Exception | None:
@@ -30,11 +30,11 @@ async def _dropped(producer: AIOKafkaProducer) -> None:
         if (transport := connection._protocol._transport) is not None:
             transport.abort()  # close() waits until the peer has read everything
     await producer.client.close()
-    _fail_waiting(producer, KafkaConnectionError("the producer was dropped"))
 
 
-def _fail_waiting(producer: AIOKafkaProducer, reason: KafkaError) -> None:
-    """Raises the reason for everybody who waits for a record, or for metadata before sending one."""
+def fail_waiting(producer: AIOKafkaProducer, reason: KafkaError) -> None:
+    """Raises the reason for everybody who waits for a record of a dropped producer, or for metadata before sending one: nothing
+    else ends their waiting."""
     producer._message_accumulator.fail_all(reason)
     metadata = producer.client._md_update_fut
     if metadata is not None and not metadata.done():

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
+from aiokafka.errors import KafkaConnectionError, KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from schemas.errors import Rejected, Retryable
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
-from streams.kafka.producers import stop_within
+from streams.kafka.producers import fail_waiting, stop_within
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class KafkaPublisher:
         self._client = client
         self._max_request_bytes = max_request_bytes
         self._replacing: asyncio.Task[None] | None = None
-        self._closing: set[asyncio.Task[Exception | None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> "KafkaPublisher":
         self._producer = await self._started()
@@ -114,10 +114,16 @@ class KafkaPublisher:
         except (Retryable, TimeoutError) as exc:
             log.warning("the producer was not replaced after a refused batch: %r", exc)
             return
-        stopping = asyncio.create_task(stop_within(self._producer, CLOSED_WITHIN_S))
+        stopping = asyncio.create_task(_stop(self._producer))
         self._closing.add(stopping)
         stopping.add_done_callback(self._closing.discard)
         self._producer = started
+
+
+async def _stop(producer: AIOKafkaProducer) -> None:
+    """Stops a replaced producer; who still waits for it gets an error."""
+    if await stop_within(producer, CLOSED_WITHIN_S) is not None:
+        fail_waiting(producer, KafkaConnectionError("the producer was replaced"))
 
 
 class CausedPublisher:
