@@ -44,9 +44,8 @@ class EventDecoder:
         size = len(record.value or b"")
         if size > self._largest:
             raise Rejected("too_large", f"{size} bytes; the limit is {self._largest} (MEMSTREAM_MAX_MESSAGE_BYTES)")
-        if (
-            size > SMALL_BYTES
-            and (reencoded_bytes := len(codec.encode(codec.parse(codec.without_lone_surrogates(record.value)))))
-            > 3 * self._largest
-        ):
+        if size <= SMALL_BYTES:
+            return
+        reencoded_bytes = len(codec.encode(codec.parse(codec.without_lone_surrogates(record.value))))
+        if reencoded_bytes > 3 * self._largest:
             raise Rejected("too_large", f"{reencoded_bytes} bytes when written again; the limit is {3 * self._largest}")

@@ -209,6 +209,9 @@ ATTRIBUTES = {
     ),
     ("consumer.py", "aiokafka:AIOKafkaConsumer"): ("_closed", "_fetcher", "_subscription", "_max_poll_records"),
     ("consumer_thread.py", "aiokafka.consumer.fetcher:Fetcher"): ("_closed",),
+    ("publisher.py", "aiokafka.producer.message_accumulator:MessageAccumulator"): ("_exception",),
+    ("producers.py", "aiokafka.producer.message_accumulator:MessageAccumulator"): ("fail_all",),
+    ("producers.py", "aiokafka.client:AIOKafkaClient"): ("_md_update_fut",),
     ("lenient_parser.py", "aiokafka.consumer.fetcher:Fetcher"): (
         "_check_crcs",
         "_fetch_max_bytes",

@@ -73,6 +73,15 @@ def record(topic: str, value: bytes = b"v") -> Outgoing:
     return Outgoing(topic=topic, key=b"k", value=value)
 
 
+async def cancelled_while_replacing(publishing: KafkaPublisher, second: Producer) -> None:
+    """A publisher whose record is refused is cancelled while the second producer starts, which waits for an answer."""
+    second.answered.clear()
+    refused = asyncio.create_task(publishing.publish([record("tight")]))
+    await second.starting.wait()
+    refused.cancel()
+    await asyncio.gather(refused, return_exceptions=True)
+
+
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Any:
     def opened(*producers: Producer) -> KafkaPublisher:
@@ -135,12 +144,8 @@ async def test_a_producer_that_accepts_no_more_records_is_replaced(opened: Any):
 
 async def test_a_replacement_goes_on_if_its_publisher_is_cancelled(opened: Any):
     first, second = Producer(away=False), Producer(away=False)
-    second.answered.clear()
     async with asyncio.timeout(5.0), opened(first, second) as publishing:
-        refused = asyncio.create_task(publishing.publish([record("tight")]))
-        await second.starting.wait()
-        refused.cancel()
-        await asyncio.gather(refused, return_exceptions=True)
+        await cancelled_while_replacing(publishing, second)
         second.answered.set()
         with pytest.raises(Rejected):
             await publishing.publish([record("tight")])  # waits for the same replacement
@@ -150,10 +155,6 @@ async def test_a_replacement_goes_on_if_its_publisher_is_cancelled(opened: Any):
 
 async def test_closing_stops_a_producer_that_is_still_starting(opened: Any):
     first, second = Producer(away=False), Producer(away=False)
-    second.answered.clear()
     async with asyncio.timeout(5.0), opened(first, second) as publishing:
-        refused = asyncio.create_task(publishing.publish([record("tight")]))
-        await second.starting.wait()
-        refused.cancel()
-        await asyncio.gather(refused, return_exceptions=True)
+        await cancelled_while_replacing(publishing, second)
     assert (first.stopped, second.stopped) == (True, True)

@@ -94,3 +94,9 @@ def test_only_an_escaped_half_of_a_surrogate_pair_is_replaced(before: bytes, aft
 def test_a_text_that_was_cut_within_an_emoji_is_read() -> None:
     data = b'{"conversation_id":"a\\ud83d","timestamp":"2026-03-01T09:00:00Z"}'
     assert codec.decode_untrusted(data, ConversationEnded).conversation_id == "a\ufffd"
+
+
+def test_a_value_that_is_known_to_be_unreadable_keeps_its_reason() -> None:
+    unreadable = codec.Unreadable(rb"\u0000 \ud83d", Rejected("undecodable", "the registry has no such schema"))
+    with pytest.raises(Rejected, match="no such schema"):
+        codec.decode_untrusted(unreadable, ConversationEnded)

@@ -232,3 +232,14 @@ def test_the_only_item_of_a_limit_that_a_later_statement_names_can_leave(
 )
 def test_no_item_leaves_if_several_or_none_are_named_or_the_text_is_no_list_of_limits(text: str, later: str) -> None:
     assert cut_of_named_item(text, later) is None
+
+
+def test_a_limit_loses_the_item_that_a_candidate_ends_and_keeps_the_others(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    allergies = memory("User is allergic to penicillin, shellfish and nuts.")
+    said = candidate("User is no longer allergic to penicillin.", contradicts=allergies.memory_id)
+    ledger = Ledger("n", 1, [allergies])
+    relations = relations_of(allergies, said, "User is allergic to penicillin")
+    settled_among_all(ledger, batch(), said, now, relations=relations)
+    assert live_texts(ledger) == {"User is allergic to shellfish and nuts.", said.text}
