@@ -8,6 +8,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from deploy.embedded.stack import EmbeddedStack
 from streams.kafka.log import Log
 from streams.kafka.policy_topic import PolicyTopic
+from tests.deployment import eventually
 from tests.raw_records import UNNAMED, Raw, publish_batch
 
 RECORDS = (Raw(b"before"), Raw(b"illegible", headers=UNNAMED), Raw(b"after"))
@@ -38,8 +39,12 @@ async def test_policies_are_read_to_the_end_and_later_ones_follow(client: dict[s
         assert [record.value for record in await policies.to_end()] == VALUES
         await publish_batch(client["bootstrap_servers"], topic, RECORDS)
         later = list[bytes]()
-        while len(later) < len(VALUES):
-            later += [record.value for record in await policies.since()]
+
+        async def all_read() -> bool:
+            later.extend(record.value for record in await policies.since())
+            return len(later) >= len(VALUES)
+
+        await eventually(all_read, "the later records are read")
 
     assert later == VALUES
 
