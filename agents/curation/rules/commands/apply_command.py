@@ -11,7 +11,7 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
-from schemas.memories.memories import Change, Memory
+from schemas.memories.memories import Change, Memory, Status
 from sinks.vectors.port import Vector
 
 ENDS_EARLY: Final = "valid_until is before valid_from: the memory would end before it begins"
@@ -116,15 +116,15 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
 def _undo(
     ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
 ) -> Outcome:
-    """Restores the state before a change, as a further change. Deletes the memory if the change created it."""
+    """Restores the state before a change, as a further change. Deletes the memory if the change created or restored it."""
     memory = ledger.find_any_status(command.memory_id)
     if memory is None or undone is None:
         which = f"version {command.version}" if command.version else "change"
         return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
     command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
-    if undone.before is None:
-        return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
-    before = undone.before
+    before = undone.before or change.deleted(memory, now)
+    if before.status == memory.status == "deleted":
+        return unchanged(ledger, memory)
     over = before.expires_at is not None and before.expires_at <= now  # it would expire again at once
     restored = replace(
         before,
@@ -133,7 +133,14 @@ def _undo(
         links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
         updated_at=now,
     )
-    return accepted(ledger, "restored", restored, command, now, vector)
+    return accepted(ledger, change_to(before.status, memory.status), restored, command, now, vector)
+
+
+def change_to(earlier: Status, current: Status) -> Change:
+    """The change of an undo that gives a memory its earlier status: `restored`, unless the memory ends again."""
+    if current == "deleted" or earlier == "active" or earlier == current:
+        return "restored"
+    return earlier
 
 
 def has_ended(memory: Memory, now: datetime) -> bool:
