@@ -22,7 +22,7 @@ from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
-from sinks.postgres.connection import Pool
+from sinks.postgres.connection import READ_ONLY_SESSION, Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
 from sinks.windows.start_offsets import StartOffsets
@@ -116,9 +116,13 @@ async def registry(settings: Settings) -> str:
 async def postgres(settings: Settings) -> str:
     try:
         async with connections.postgres(settings, max_size=1) as pool:
-            return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+            version = str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+            read_only = await pool.fetchval("SHOW transaction_read_only") == "on"
     except MemstreamError as exc:
         raise CheckFailed(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+    if read_only:
+        raise CheckFailed(f"{version} takes no writes, {READ_ONLY_SESSION}")
+    return version
 
 
 async def migrations(settings: Settings) -> str:
