@@ -43,6 +43,7 @@ async def receipt(noted: ErasureRecords, erasure_id: str) -> Receipt | None:
     ]
     shadows = [each for each in found if is_reserved(each.namespace)]
     removed, windows = await noted.removed(erasure_id), await noted.windows(erasure_id)
+    stores = (shadow_generations(shadows), *store_entries(erasure, namespaces, removed, windows, complete))
     return Receipt(
         erasure_id=erasure_id,
         kind=erasure.kind,
@@ -54,9 +55,14 @@ async def receipt(noted: ErasureRecords, erasure_id: str) -> Receipt | None:
         completed_at=stored.completed_at,
         conversations=len(await noted.conversations(erasure_id)),
         namespaces=tuple(namespaces),
-        stores=(shadow_generations(shadows), *store_entries(erasure, namespaces, removed, windows, complete)),
+        stores=stores,
         remains=tuple(convert(stored.remains, list[Remains])),
+        nothing_found=complete and not any(mixed.values()) and not any(map(has_removed, stores)),
     )
+
+
+def has_removed(store: StoreErased) -> bool:
+    return any(store.removed.values())
 
 
 def namespace_erased(each: ErasedNamespace, kept: int) -> NamespaceErased:

@@ -24,9 +24,11 @@ class StoredPolicies(Struct):
     versions: dict[str, int]
     invalid: dict[bytes | None, str]
 
-    def has(self, name: str) -> bool:
-        """Whether the topic has a record of this name to delete, valid or not."""
-        return name in self.latest or name.encode() in self.invalid
+    def key_of(self, name: str) -> bytes | None:
+        """The key of the record to delete under this name, valid or not; None if there is none."""
+        if name in self.latest:
+            return name.encode()
+        return next((key for key in self.invalid if key is not None and shown(key) == name), None)
 
 
 class PolicyChange(Struct, frozen=True):
@@ -43,8 +45,8 @@ def latest_policies(records: Iterable[Any]) -> StoredPolicies:
         try:
             name, policy = decode_policy(record)
         except Rejected as exc:
-            name = (record.key or b"").decode(errors="replace")
-            found.invalid[record.key] = f"a record of {name!r} at offset {record.offset} is ignored: {exc.detail}"
+            name = shown(record.key or b"")
+            found.invalid[record.key] = f"a record of '{name}' at offset {record.offset} is ignored: {exc.detail}"
             continue
         found.invalid.pop(record.key, None)
         if policy is None:
@@ -76,5 +78,10 @@ def records(made: Sequence[PolicyChange]) -> list[Outgoing]:
     ]
 
 
-def tombstone(name: str) -> Outgoing:
-    return Outgoing(topic=topics.POLICIES, key=name.encode(), value=None)
+def tombstone(key: bytes) -> Outgoing:
+    return Outgoing(topic=topics.POLICIES, key=key, value=None)
+
+
+def shown(key: bytes) -> str:
+    r"""A record's key as the name to delete it by, with bytes that are not UTF-8 escaped, as in `caf\xe9`."""
+    return key.decode(errors="backslashreplace")

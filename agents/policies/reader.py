@@ -111,15 +111,16 @@ def policies_from(records: Sequence[Any]) -> Policies:
 
 
 def decode_policy(record: Any) -> tuple[str, Policy | None]:
-    """The name and the policy of a record; None removes it. Raises Rejected."""
+    """The name and the policy of a record; None removes it, whatever the key. Raises Rejected."""
+    key = record.key or b""
+    if record.value is None:
+        return key.decode(errors="surrogateescape"), None  # no policy's name if the key is not UTF-8
     try:
-        name = (record.key or b"").decode()
+        name = key.decode()
     except UnicodeDecodeError as exc:
         raise Rejected("invalid", "the key is not UTF-8: it should be the policy's name") from exc
     if not name:
         raise Rejected("invalid", "there is no key: it should be the policy's name")
-    if record.value is None:
-        return name, None
     policy = codec.decode_untrusted(record.value, Policy)
     if policy.name != name:
         raise Rejected("invalid", f"the key is {name!r} and the policy's name {policy.name!r}: they should be the same")

@@ -2,7 +2,6 @@
 
 import asyncio
 import getpass
-import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -11,12 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from deploy.cli import terminal
+from deploy.cli.unreachable_brokers import unreachable_brokers
 from deploy.embedded.errors import EmbeddedPartFailed
 from schemas.errors import MemstreamError, Misconfigured
-
-# Without log handlers, as in most commands, Python prints warnings of the Kafka client about attempts that it repeats. Its errors
-# stay: they have reasons that its exceptions lack, such as a failed authentication.
-logging.getLogger("aiokafka").setLevel(logging.ERROR)
 
 MAX_CHARACTERS: Final = 256  # of an Identifier
 
@@ -45,7 +41,7 @@ def command(
             with asyncio.Runner(loop_factory=loop) as runner:
                 code = runner.run(action(*args, **kwargs))
         except (MemstreamError, EmbeddedPartFailed) as exc:
-            terminal.print_error(str(exc))
+            terminal.print_error(unreachable_brokers.explain(exc))
             code = 2 if isinstance(exc, WrongUsage) else 1
         except KeyboardInterrupt:
             code = 130

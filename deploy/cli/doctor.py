@@ -11,6 +11,7 @@ from agents.models.one_language import translation_warning
 from agents.passages.chunking import VERSION
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
+from deploy.cli.unreachable_brokers import unreachable_brokers
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, schema_registry, vector_index
@@ -21,13 +22,11 @@ from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
-from sinks.postgres.connection import Pool
+from sinks.postgres.connection import READ_ONLY_SESSION, Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
 from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
-
-SECURITY_HINT = ", or the MEMSTREAM_KAFKA_... setting named on stderr"
 
 OTHER_VERSION = "some passages built by another version of memstream, until `memstream reindex`"
 
@@ -78,7 +77,7 @@ async def finding(name: str, check: Awaitable[str]) -> Finding:
     try:
         return Finding(name, True, await check)
     except MemstreamError as exc:
-        return Finding(name, False, str(exc))
+        return Finding(name, False, unreachable_brokers.explain(exc))
     except (EmbeddedPartFailed, OSError, ValueError) as exc:
         return Finding(name, False, f"{type(exc).__name__}: {exc}")
 
@@ -90,13 +89,7 @@ class CheckFailed(MemstreamError):
 async def broker(settings: Settings) -> str:
     if reason := await settings.security().token_problem():
         raise CheckFailed(reason)
-    try:
-        await partition_counts(settings.cluster().client(), ())
-    except MemstreamError as exc:
-        raise CheckFailed(
-            f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
-            f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY_HINT}"
-        ) from exc
+    await partition_counts(settings.cluster().client(), ())
     return settings.bootstrap_servers
 
 
@@ -123,9 +116,13 @@ async def registry(settings: Settings) -> str:
 async def postgres(settings: Settings) -> str:
     try:
         async with connections.postgres(settings, max_size=1) as pool:
-            return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+            version = str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+            read_only = await pool.fetchval("SHOW transaction_read_only") == "on"
     except MemstreamError as exc:
         raise CheckFailed(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+    if read_only:
+        raise CheckFailed(f"{version} takes no writes, {READ_ONLY_SESSION}")
+    return version
 
 
 async def migrations(settings: Settings) -> str:

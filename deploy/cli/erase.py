@@ -160,9 +160,8 @@ def print_receipt(receipt: Receipt, json: bool) -> None:
     for store in receipt.stores:
         for name, count in store.removed.items():
             removed[name] = removed.get(name, 0) + count
-    summary = (
-        ", ".join(counted(count, name.replace("_", " ")) for name, count in removed.items() if count) or "nothing found"
-    )
+    none = "nothing found: check the id" if receipt.nothing_found else "nothing removed"
+    summary = ", ".join(counted(count, name.replace("_", " ")) for name, count in removed.items() if count) or none
     ends = [each.until for each in receipt.remains if each.until is not None]
     last = f"; Kafka deletes its input and events by {max(ends):%Y-%m-%d}" if ends else ""
     terminal.print_line(f"{receipt.erasure_id} {receipt.status}: {subject}: {summary}{last}")

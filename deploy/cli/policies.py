@@ -108,10 +108,10 @@ async def delete(name: Name, json: Json = False) -> None:
     """Delete a policy from the topic. A policy of that name in a policies file applies again."""
     settings = load()
     stored = await stored_policies(settings)
-    if not stored.has(name):
+    if (key := stored.key_of(name)) is None:
         raise Misconfigured(f"the topic has no policy {name!r}; it has {names_of(list(stored.latest.values()))}")
     async with connections.kafka(settings) as publisher:
-        await publisher.publish([tombstone(name)])
+        await publisher.publish([tombstone(key)])
     if json:
         terminal.print_json({"name": name, "result": "deleted"})
     elif name in stored.latest:

@@ -59,7 +59,8 @@ class NamespaceErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The receipt of an erasure. Complete once the owners of all windows have confirmed and every store was checked after
-    that."""
+    that. `nothing_found`: no store had data of the subject, so its id may be misspelt. The erasure holds all the same for
+    older messages that are still on their way."""
 
     erasure_id: str
     kind: ErasureKind
@@ -73,3 +74,4 @@ class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     namespaces: tuple[NamespaceErased, ...] = ()
     stores: tuple[StoreErased, ...] = ()
     remains: tuple[Remains, ...] = ()
+    nothing_found: bool = False

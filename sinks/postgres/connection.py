@@ -26,7 +26,6 @@ PASSING = (
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
     asyncpg.IdleInTransactionSessionTimeoutError,  # this process was paused within a transaction
-    asyncpg.ReadOnlySQLTransactionError,  # after a failover, or as managed servers do when the disk is full
     asyncpg.InvalidCachedStatementError,  # a migration has changed a table; asyncpg prepares its statements again
     asyncpg.InternalClientError,  # may be raised when a connection to a stopping server is released
     OSError,
@@ -49,6 +48,12 @@ SESSION = {
 # The server reports these settings by itself (libpq, "GUC_REPORT").
 READ_ONLY = ("default_transaction_read_only", "in_hot_standby")
 
+# Passes after a failover, and once a managed server's disk has room again; the other causes stay.
+READ_ONLY_SESSION = (
+    "the session is read-only: MEMSTREAM_POSTGRES_DSN names a standby, the disk is full, or "
+    "`default_transaction_read_only` is on for the server, the database or the role"
+)
+
 # PostgreSQL cannot store NUL in text or jsonb; JSON input with NUL must not be rejected.
 NUL, REPLACEMENT = "\x00", "\ufffd"
 
@@ -62,6 +67,8 @@ def translated(action: str) -> Iterator[None]:
     """
     try:
         yield
+    except asyncpg.ReadOnlySQLTransactionError as exc:
+        raise Retryable(f"PostgreSQL refused a write while {action}: {READ_ONLY_SESSION}") from exc
     except PASSING as exc:
         raise Retryable(f"PostgreSQL failed while {action}: {exc or type(exc).__name__}") from exc
     except asyncpg.InterfaceError as exc:

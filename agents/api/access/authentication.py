@@ -35,8 +35,12 @@ CallerOf = Annotated[Caller, Depends(authenticate)]
 
 
 def too_many_requests(wait_s: float) -> Problem:
+    retry_after_s = int(wait_s) + 1
     return Problem(
-        429, "too-many-requests", f"rate limit exceeded: retry in {wait_s:.1f} s", {"Retry-After": str(int(wait_s) + 1)}
+        429,
+        "too-many-requests",
+        f"rate limit exceeded: retry in {retry_after_s} s",
+        {"Retry-After": str(retry_after_s)},
     )
 
 

@@ -24,8 +24,8 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory to create. It needs a `text`, or a `full_text` from which memstream makes a short text. `kind` is the main
     kind and `kinds` are further ones; filters match all of them. `new_kinds` describe kinds that the policy does not
     define. `told_by` are the ids of the users who said it. `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to
-    10,000 and more; if absent, memstream rates it. The statement is valid from `valid_from` (default: now) until
-    `valid_until`."""
+    10,000 and more; if absent, memstream rates it. The statement is valid from `valid_from` (default: now; unknown if
+    `valid_until` is in the past) until `valid_until`."""
 
     namespace: Identifier
     text: NonBlankText | None = None

@@ -82,9 +82,9 @@ class PolicyService:
     async def remove(self, name: str) -> bool:
         """Deletes a policy, or an invalid record of its name, from the topic. False if the topic has neither."""
         async with self._write_lock():
-            if found := (await self._stored()).has(name):
-                await self._publisher.publish([tombstone(name)])
-            return found
+            if (key := (await self._stored()).key_of(name)) is not None:
+                await self._publisher.publish([tombstone(key)])
+            return key is not None
 
     async def _stored(self) -> StoredPolicies:
         async with self._open_topic() as topic:

@@ -30,6 +30,6 @@ MCP_DOCUMENTATION: Final = {
 async def speak_mcp(request: Request, caller: CallerOf, ports: PortsOf, namespace: NamespacesOf = None) -> Response:
     """Send one MCP message. The response is JSON; there are no sessions."""
     tools = authorised_tools(ports, caller, namespace)
-    body = await read_json(request)
+    body = codec.without_lone_surrogates(await read_json(request))
     codec.parse(body)  # the SDK would respond 500 to invalid JSON
     return McpResponse(tools, body)

@@ -2,10 +2,13 @@
 request."""
 
 import logging
+import sys
 from functools import cache
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Any
 
+from anyio import AsyncFile
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -15,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from agents.api.tools.definitions import DELETE_TOOLS, WRITE_TOOLS
 from agents.api.tools.tools import ToolResult, Tools
+from schemas import codec
 
 log = logging.getLogger(__name__)
 
@@ -77,10 +81,20 @@ def annotations_of(name: str) -> ToolAnnotations:
     return ToolAnnotations(readOnlyHint=not writes, destructiveHint=deletes, idempotentHint=True, openWorldHint=False)
 
 
+class StandardInput(AsyncFile[str]):
+    """Standard input, with each half of a surrogate pair replaced: the SDK leaves a line with one without an answer."""
+
+    def __init__(self) -> None:
+        super().__init__(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+
+    async def readline(self) -> str:
+        return codec.without_lone_surrogates((await super().readline()).encode()).decode()
+
+
 async def serve_stdio(tools: Tools) -> None:
     """Serves until the client closes standard input."""
     server = mcp_server(tools)
-    async with stdio_server() as (reading, writing):
+    async with stdio_server(StandardInput()) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 

@@ -1,7 +1,9 @@
 """The agent tools over MCP, called by the SDK's own clients."""
 
+import asyncio
 import json
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +16,9 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
 from tests.fakes.toolset import MINE, SHARED, Toolset, populated_toolset, spoken
+
+ANSWERED_WITHIN_S = 60.0
+INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "editor", "version": "1"}}
 
 
 @asynccontextmanager
@@ -61,6 +66,26 @@ async def test_a_wrong_tool_call_returns_an_error_result_and_the_session_continu
         ):
             assert (await session.call_tool(name, given)).isError, name
         assert len(parsed(await session.call_tool("search_memories", {}))["memories"]) == 2
+
+
+async def test_half_an_emoji_on_standard_input_is_replaced_and_the_call_is_answered() -> None:
+    server = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.servers.mcp_tools"), stdin=PIPE, stdout=PIPE, env=dict(module_environment())
+    )
+    session: tuple[dict[str, Any], ...] = (
+        {"id": 1, "method": "initialize", "params": INITIALIZE},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "search_memories", "arguments": {"query": "bees \ud83d"}}},
+    )
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write("".join(json.dumps({"jsonrpc": "2.0"} | each) + "\n" for each in session).encode())
+    try:
+        async with asyncio.timeout(ANSWERED_WITHIN_S):
+            _, answer = [json.loads(await server.stdout.readline()) for _ in range(2)]
+    finally:
+        server.kill()
+        await server.wait()
+    assert (answer["id"], answer["result"]["isError"]) == (2, False)
 
 
 @pytest.fixture

@@ -231,6 +231,21 @@ def test_an_invalid_dsn_is_reported_in_one_line_without_its_password(dsn: str, m
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("topics", "list"), ("dead-letters", "list"), ("policies", "list"), ("events",), ("erase", "--user", "ada")],
+    ids=["admin client", "producer", "topic of policies", "consumer", "ends of topics"],
+)
+def test_a_command_that_finds_no_broker_prints_the_reason_and_the_settings_to_check_in_one_line(
+    words: tuple[str, ...], memstream: Run
+):
+    address = f"127.0.0.1:{free_port()}"
+    done = memstream(*words, bootstrap_servers=address)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert done.stderr.startswith(f"memstream: no Kafka broker answers ({address}: ")
+    assert "Connect call failed" in done.stderr and "MEMSTREAM_BOOTSTRAP_SERVERS" in done.stderr
+
+
 def test_settings_are_listed_with_their_defaults_and_no_secret_of_this_process(memstream: Run):
     listed = {row["name"]: row for row in lines(memstream("settings", "--json"))}
     assert listed["MEMSTREAM_START_FROM"]["default"] == "now"

@@ -36,6 +36,13 @@ def test_doctor_reports_passages_of_another_version_until_reindex(memstream_here
     assert "another version" not in passages()
 
 
+def test_doctor_fails_where_postgresql_takes_no_writes(memstream_here: Run, embedded_stack: EmbeddedStack):
+    read_only = f"{dsn_of(embedded_stack, 'postgres')}?default_transaction_read_only=on"
+    findings = {each["name"]: each for each in lines(memstream_here("doctor", "--json", postgres_dsn=read_only))}
+    assert findings["postgres"]["ok"] is False
+    assert "takes no writes, the session is read-only" in findings["postgres"]["said"]
+
+
 @pytest.mark.parametrize(
     ("missing", "remedy", "change"),
     [

@@ -188,3 +188,13 @@ async def test_a_temporary_statement_ends_no_other_memory_and_expires_by_itself(
     (over,) = await bench.memories.in_namespace("n", statuses=("expired",))
     assert left.memory_id == home.memory_id
     assert (over.text, over.valid_until) == ("User lives in Porto until Friday", NOON + 5 * DAY)
+
+
+async def test_a_memory_created_with_an_end_in_the_past_expires_as_of_then(bench: "Bench") -> None:
+    made = Command(
+        command_id="c", kind="create", namespace="n", at=NOON, text="User lived in Porto", valid_until=NOON - DAY
+    )
+    await bench.curator.apply_command(made)
+    assert await at(bench, timedelta()).expire() == 1
+    (over,) = await bench.memories.in_namespace("n", statuses=("expired",))
+    assert (over.text, over.valid_from, over.valid_until) == ("User lived in Porto", None, NOON - DAY)

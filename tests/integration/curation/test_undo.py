@@ -55,6 +55,47 @@ async def test_undoing_a_deletion_restores_the_memory_and_its_vector_point(bench
     assert [record.value is None for record in bench.publisher.on(topics.STATE)] == [False, True, False, False]
 
 
+async def test_undoing_the_undo_of_a_deletion_publishes_a_deletion_without_contents(bench: "Bench") -> None:
+    memory = await bench.remember("User has a dog")
+    await bench.curator.apply_command(command("delete", memory.memory_id))
+    await bench.curator.apply_command(command("undo", memory.memory_id))
+    outcome = await bench.curator.apply_command(command("undo", memory.memory_id))
+    assert outcome.change == "deleted"
+    event = bench.events()[-1]
+    assert (event.type, event.data.memory.status) == ("memstream.memory.deleted", "deleted")
+    assert (event.data.memory.text, event.data.before) == ("", None)
+    assert memory.memory_id not in bench.vectors.points
+
+
+async def test_undoing_the_undo_of_a_supersession_publishes_a_supersession(bench: "Bench") -> None:
+    old = await bench.remember("User lives in Paris")
+    new = await bench.remember("User moved to Berlin", contradicts=old.memory_id)
+    await bench.curator.apply_command(command("undo", old.memory_id))
+    await bench.curator.apply_command(command("undo", old.memory_id))
+    event = bench.events()[-1]
+    assert (event.type, event.data.memory.status) == ("memstream.memory.superseded", "superseded")
+    assert event.data.memory.superseded_by == new.memory_id
+
+
+async def test_undoing_the_deletion_of_a_superseded_memory_restores_it_as_superseded(bench: "Bench") -> None:
+    old = await bench.remember("User lives in Paris")
+    await bench.remember("User moved to Berlin", contradicts=old.memory_id)
+    await bench.curator.apply_command(command("delete", old.memory_id))
+    outcome = await bench.curator.apply_command(command("undo", old.memory_id))
+    now = await bench.memories.get(old.memory_id)
+    assert now is not None
+    assert (outcome.change, now.status, now.text) == ("restored", "superseded", old.text)
+
+
+async def test_an_undo_that_would_delete_a_deleted_memory_changes_nothing(bench: "Bench") -> None:
+    memory = await bench.remember("User has a dog")
+    await bench.curator.apply_command(command("delete", memory.memory_id))
+    outcome = await bench.curator.apply_command(command("undo", memory.memory_id, version=1))
+    assert (outcome.status, outcome.change) == ("accepted", None)
+    restored = await bench.curator.apply_command(command("undo", memory.memory_id))
+    assert restored.change == "restored"
+
+
 async def test_undoing_a_supersession_makes_the_old_memory_active_again(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     await bench.remember("User moved to Berlin", contradicts=old.memory_id)

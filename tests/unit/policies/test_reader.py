@@ -105,6 +105,14 @@ async def test_an_invalid_policy_record_is_dead_lettered_and_the_earlier_version
     assert detail in said["detail"]
 
 
+@pytest.mark.parametrize("key", [b"caf\xe9", None])
+async def test_deleting_an_invalid_record_by_its_key_is_no_invalid_record(key):
+    world = World(notes(2))
+    world.topic.write(key, None)
+    await world.policies.read()
+    assert (world.publisher.records, world.policies.now.listed) == ([], (notes(2),))
+
+
 async def test_a_dead_letter_that_could_not_be_published_is_published_on_the_next_read():
     world = World()
     await world.policies.read()

@@ -38,6 +38,14 @@ def test_driver_errors_are_translated_to_memstream_errors(raised: Exception, bec
     assert "testing" in str(caught.value)
 
 
+def test_a_read_only_session_is_waited_for_and_its_possible_causes_are_named() -> None:
+    raised = asyncpg.ReadOnlySQLTransactionError("cannot execute INSERT in a read-only transaction")
+    with pytest.raises(Retryable) as caught, translated("storing messages"):
+        raise raised
+    for part in ("refused a write while storing messages", "a standby", "default_transaction_read_only", "the role"):
+        assert part in caught.value.plain, "log lines have this part of the message"
+
+
 def test_a_time_that_postgresql_cannot_store_is_refused_with_the_limits() -> None:
     raised = asyncpg.DataError(
         "invalid input for query argument $7: datetime.datetime(1, 1, 1 (date value out of range)"

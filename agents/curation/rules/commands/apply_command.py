@@ -11,10 +11,9 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
-from schemas.memories.memories import Change, Memory
+from schemas.memories.memories import Change, Memory, Status
 from sinks.vectors.port import Vector
 
-ENDS_EARLY: Final = "valid_until is before valid_from: the memory would end before it begins"
 ERASED: Final = "older than the erasure of its namespace"
 
 
@@ -68,12 +67,12 @@ def _create(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
         again = command_changes.reinforced_by_command(known, command, now)
-        if ends_before_it_begins(command, again):
-            return rejected(ledger, ENDS_EARLY)
+        if (problem := validity_problem(command, again)) is not None:
+            return rejected(ledger, f"memory {again.memory_id} has this text, and {problem}")
         return accepted(ledger, "reinforced", again, command, now)
     made = command_changes.created_by_command(command, command.text, now)
-    if ends_before_it_begins(command, made):
-        return rejected(ledger, ENDS_EARLY)
+    if (problem := validity_problem(command, made)) is not None:
+        return rejected(ledger, problem)
     return accepted(ledger, "created", made, command, now, vector)
 
 
@@ -86,19 +85,22 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     after = command_changes.updated(memory, command, now)
-    if ends_before_it_begins(command, after):
-        return rejected(ledger, ENDS_EARLY)
+    if (problem := validity_problem(command, after)) is not None:
+        return rejected(ledger, problem)
     if after == replace(memory, updated_at=now):  # no new version without a change
         return unchanged(ledger, memory)
     return accepted(ledger, "updated", after, command, now, vector)
 
 
-def ends_before_it_begins(command: Command, memory: Memory) -> bool:
-    """Whether the command's validity ends before it begins."""
-    if command.valid_from is None and command.valid_until is None:
-        return False
+def validity_problem(command: Command, memory: Memory) -> str | None:
+    """Why the validity that the command sets is rejected: the memory would end before it begins. None if it is valid."""
     begins, ends = memory.valid_from, memory.valid_until
-    return begins is not None and ends is not None and ends <= begins
+    if (command.valid_from is None and command.valid_until is None) or begins is None or ends is None or begins < ends:
+        return None
+    return (
+        f"it would end (valid_until {ends.isoformat()}) before it begins (valid_from {begins.isoformat()}): give an earlier "
+        "valid_from as well, or clear it if the beginning is unknown"
+    )
 
 
 def unknown_link(ledger: Ledger, command: Command) -> str | None:
@@ -116,15 +118,15 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
 def _undo(
     ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
 ) -> Outcome:
-    """Restores the state before a change, as a further change. Deletes the memory if the change created it."""
+    """Restores the state before a change, as a further change. Deletes the memory if the change created or restored it."""
     memory = ledger.find_any_status(command.memory_id)
     if memory is None or undone is None:
         which = f"version {command.version}" if command.version else "change"
         return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
     command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
-    if undone.before is None:
-        return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
-    before = undone.before
+    before = undone.before or change.deleted(memory, now)
+    if before.status == memory.status == "deleted":
+        return unchanged(ledger, memory)
     over = before.expires_at is not None and before.expires_at <= now  # it would expire again at once
     restored = replace(
         before,
@@ -133,7 +135,14 @@ def _undo(
         links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
         updated_at=now,
     )
-    return accepted(ledger, "restored", restored, command, now, vector)
+    return accepted(ledger, change_to(before.status, memory.status), restored, command, now, vector)
+
+
+def change_to(earlier: Status, current: Status) -> Change:
+    """The change of an undo that gives a memory its earlier status: `restored`, unless the memory ends again."""
+    if current == "deleted" or earlier == "active" or earlier == current:
+        return "restored"
+    return earlier
 
 
 def has_ended(memory: Memory, now: datetime) -> bool:

@@ -37,12 +37,19 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         updated_at=now,
         created_by=command.actor,
         told_by=joined_tellers((), command.told_by or ()),
-        valid_from=command.valid_from or command.at,
+        valid_from=valid_from(command),
         valid_until=command.valid_until,
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
         links=links.distinct(command.links or ()),
     )
+
+
+def valid_from(command: Command) -> datetime | None:
+    """The command's own beginning, otherwise its time; None for a statement that ended before that, whose beginning is
+    unknown."""
+    has_ended = command.valid_until is not None and command.valid_until <= command.at
+    return command.valid_from or (None if has_ended else command.at)
 
 
 def import_ids(command: Command) -> tuple[str, str]:

@@ -51,6 +51,33 @@ async def test_an_unsupported_method_returns_405_with_the_allowed_methods(api: A
     assert of_several_routes.json()["detail"] == "this path allows DELETE, GET, PATCH"
 
 
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [
+        ("/v1/memories?namespace=app/ada&limit=5&limit=7", "query.limit: it takes one value, and the request has 2"),
+        ("/v1/memories?namespace=app/ada&namespace=app/bob", "query.namespace"),
+        ("/v1/search?namespace=app/ada&q=tea&q=", "query.q"),
+        ("/v1/memories/m1?detail=short&detail=full", "query.detail"),
+    ],
+)
+async def test_a_parameter_given_twice_that_takes_one_value_is_refused_by_name(api: Api, path: str, refused: str):
+    answer = await api.client(read="*").get(path)
+    assert is_problem(answer, 422, "invalid"), answer.text
+    assert refused in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/memories?namespace=app/ada&kind=fact&kind=plan&tag=a&tag=a",
+        "/v1/search?namespace=app/ada&namespace=app/bob",
+        "/v1/tools?namespace=app/ada&namespace=app/bob",
+    ],
+)
+async def test_a_parameter_that_takes_a_list_may_be_repeated(api: Api, path: str):
+    assert (await api.client(read="*").get(path)).status_code == 200
+
+
 async def test_a_trailing_slash_is_not_redirected_to_another_route(api: Api):
     assert is_problem(await api.client(admin="*").get("/v1/memories/"), 404, "not-found")
 

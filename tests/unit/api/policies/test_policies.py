@@ -4,6 +4,7 @@ import pytest
 
 from schemas import codec
 from schemas.conversations.messages import Scope
+from schemas.kafka.records import Outgoing
 from schemas.policies.policies import Policy
 from tests.api import Api
 from tests.fakes.windows import a_state
@@ -51,6 +52,15 @@ async def test_a_deleted_policy_continues_its_version_numbers_when_recreated(api
     assert (await client.delete("/v1/policies/kitchen")).status_code == 404
     assert (await client.get("/v1/policies/kitchen")).status_code == 404
     assert (await put(api)).json()["policy"]["version"] == 2
+
+
+@pytest.mark.parametrize(("key", "name"), [(b"caf\xe9", "caf%5Cxe9"), (b"notes", "notes")])
+async def test_an_invalid_record_is_deleted_by_its_key_in_which_bytes_that_are_no_text_are_escaped(api: Api, key, name):
+    await api.policy_records.publish([Outgoing(topic="memory.policies", key=key, value=b"{")])
+    client = api.client(admin="*")
+    assert (await client.delete(f"/v1/policies/{name}")).status_code == 204
+    assert [(each.key, each.value) for each in api.policy_records.records] == [(key, b"{"), (key, None)]
+    assert (await client.delete(f"/v1/policies/{name}")).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,24 @@ async def test_null_clears_a_validity_bound_and_an_undo_restores_it(api: Api):
     assert (api.memories.rows["m1"].valid_from, api.memories.rows["m1"].valid_until) == (NOON, until)
 
 
+async def test_a_statement_that_ended_in_the_past_is_created_with_an_unknown_beginning(api: Api):
+    until = NOON - timedelta(days=9)
+    made = await api.client(write="*").post("/v1/memories", json=NEW | {"valid_until": until.isoformat()})
+    assert made.status_code == 201, made.text
+    (memory,) = api.memories.rows.values()
+    assert (memory.valid_from, memory.valid_until) == (None, until)
+
+
+async def test_an_end_before_a_memorys_beginning_is_refused_with_both_times_and_the_remedy(api: Api):
+    api.memories.put(a_memory(valid_from=NOON))
+    client, until = api.client(write="*"), (NOON - timedelta(days=9)).isoformat()
+    refused = await client.patch("/v1/memories/m1", json={"valid_until": until})
+    assert refused.status_code == 409
+    for part in (until, NOON.isoformat(), "give an earlier valid_from as well, or clear it"):
+        assert part in refused.json()["detail"]
+    assert (await client.patch("/v1/memories/m1", json={"valid_until": until, "valid_from": None})).status_code == 200
+
+
 async def test_clearing_an_absent_validity_bound_creates_no_version(api: Api):
     api.memories.put(a_memory())
     assert (await api.client(write="*").patch("/v1/memories/m1", json={"valid_from": None})).status_code == 200

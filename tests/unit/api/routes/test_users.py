@@ -135,6 +135,18 @@ async def test_a_receipt_is_visible_only_with_admin_rights_to_every_namespace_in
     assert seen["namespaces"] == [{"namespace": "app/ada", "how": "purge", "status": "done"} | counts]
 
 
+async def test_a_complete_receipt_says_that_nothing_was_found_and_any_removed_data_says_otherwise(api: Api):
+    api.erasures.complete = False
+    client = api.client(admin="*")
+    begun = await client.delete("/v1/conversations/unknown")
+    assert (begun.status_code, "nothing_found" in begun.json()) == (202, False)
+    api.erasures.complete = True
+    assert (await client.get(begun.headers["Location"])).json()["nothing_found"] is True
+    erased = ErasedNamespace(namespace="app", how="forget", done_at=NOON, memories=1, versions=1, vectors=1)
+    api.erasures.erased[begun.json()["erasure_id"]] = (erased,)
+    assert "nothing_found" not in (await client.get(begun.headers["Location"])).json()
+
+
 async def test_no_erasure_starts_if_counting_or_auditing_fails(api: Api):
     async def away(namespace: str, conversation_ids: Collection[str]) -> int:
         raise Retryable("PostgreSQL failed while counting memories of a user's conversations: it is down")

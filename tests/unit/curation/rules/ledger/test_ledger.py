@@ -2,7 +2,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from agents.curation.rules.commands.apply_command import ENDS_EARLY, apply_command
+from agents.curation.rules.commands.apply_command import apply_command
 from agents.curation.rules.ledger.ledger import Ledger
 from sinks.vectors.port import Neighbour
 from tests.builders.settled import EAST, settled
@@ -90,7 +90,8 @@ def test_no_create_command_ends_a_known_memory_before_it_begins(
     ledger = Ledger("n", 1, [memory("User has a dog")])
     ends_early = command("create", text="User has a dog", valid_from=now, valid_until=now - timedelta(days=1))
     outcome = apply_command(ledger, ends_early, EAST, now)
-    assert (outcome.status, outcome.reason) == ("rejected", ENDS_EARLY)
+    assert outcome.status == "rejected"
+    assert "has this text, and it would end" in (outcome.reason or "")
     assert ledger.entries == []
 
 
