@@ -11,7 +11,7 @@ from agents.api.access.authentication import authenticate
 from agents.api.http import problems
 from agents.api.http.allowed_hosts import AllowedHosts
 from agents.api.http.deadline import DeadlineMiddleware
-from agents.api.http.repeated_parameters import refuse_repeated_parameters
+from agents.api.http.query_parameters import check_query_parameters
 from agents.api.http.request_ids import RequestIdMiddleware
 from agents.api.http.tracing import TracingMiddleware
 from agents.api.ports import Ports
@@ -107,7 +107,7 @@ def app_with_routes() -> FastAPI:
     for router in PUBLIC_ROUTERS:
         app.include_router(router)
     for router in AUTHENTICATED_ROUTERS:
-        app.include_router(router, dependencies=[Depends(authenticate), Depends(refuse_repeated_parameters)])
+        app.include_router(router, dependencies=[Depends(authenticate), Depends(check_query_parameters)])
     app.include_router(panel.router)
     return app
 

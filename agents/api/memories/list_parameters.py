@@ -17,9 +17,9 @@ Label = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class ListQuery(BaseModel):
-    """The query parameters. Unknown parameters are rejected, so that a misspelt filter is not ignored."""
+    """The query parameters."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     namespace: Label = Field(description="The namespace, such as `app/user`.")
     kind: list[Label] = Field([], max_length=64, description="Memories of any of these kinds.")

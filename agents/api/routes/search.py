@@ -63,9 +63,9 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
 
 
 class SimpleQuery(BaseModel):
-    """A search query as URL parameters. Unknown parameters are rejected."""
+    """A search query as URL parameters."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     namespace: list[Label] = Field(min_length=1, max_length=100, description="Namespaces to search.")
     q: str | None = Field(None, max_length=8_000, description="The question; without it, the most important memories.")

@@ -58,9 +58,13 @@ async def test_an_unsupported_method_returns_405_with_the_allowed_methods(api: A
         ("/v1/memories?namespace=app/ada&namespace=app/bob", "query.namespace"),
         ("/v1/search?namespace=app/ada&q=tea&q=", "query.q"),
         ("/v1/memories/m1?detail=short&detail=full", "query.detail"),
+        ("/v1/memories?namespace=app/ada&kinds=fact", "query.kinds: no such parameter; there are "),
+        ("/v1/search?namespace=app/ada&text=tea", "query.text: no such parameter; there are "),
+        ("/v1/memories/m1?namespace=app/ada", "query.namespace: no such parameter; there are detail"),
+        ("/v1/presets?all=1", "query.all: no such parameter; there are none"),
     ],
 )
-async def test_a_parameter_given_twice_that_takes_one_value_is_refused_by_name(api: Api, path: str, refused: str):
+async def test_an_unknown_parameter_or_one_value_given_twice_is_refused_by_name(api: Api, path: str, refused: str):
     answer = await api.client(read="*").get(path)
     assert is_problem(answer, 422, "invalid"), answer.text
     assert refused in answer.json()["detail"]
