@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer train-sentences train-questions bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
+.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer train-sentences train-questions train-messages bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -124,6 +124,9 @@ train-comparer: environment $(TRAINING)/.installed ## train the model that compa
 
 train-questions: environment $(TRAINING)/.installed ## train the encoder of questions (ten minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen chats; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train
+
+train-messages: environment $(TRAINING)/.installed ## then train the encoders of questions and messages together (an hour; MEMSTREAM_SHARED_DATA) and measure them; the last line is JSON
+	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train_both
 
 train-sentences: environment $(TRAINING)/.installed ## train the sentence classifier (twenty minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen sentences; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences

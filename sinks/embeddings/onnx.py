@@ -43,14 +43,17 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_buffer(files.tokenizer)
         self._tokenizer.enable_truncation(model.max_tokens)
         self._tokenizer.no_padding()
-        options = session_options(files.weights, files.contents)
-        self._session = onnxruntime.InferenceSession(files.onnx, options, providers=["CPUExecutionProvider"])
+        own = files if model.text_graph is None else files.with_graph(model.text_graph.read_bytes())
+        options = session_options(own.weights, own.contents)
+        self._session = onnxruntime.InferenceSession(own.onnx, options, providers=["CPUExecutionProvider"])
         self._begin(threads)
         self._for_questions: OnnxEmbedder | None = None
         if model.question_graph is not None:
-            for_questions = replace(model, before_text=model.before_question, question_graph=None)
-            graph = files.with_graph(model.question_graph.read_bytes())
-            self._for_questions = OnnxEmbedder(for_questions, graph, threads)
+            of_questions = model.question_graph
+            for_questions = replace(
+                model, before_text=model.before_question, question_graph=None, text_graph=of_questions
+            )
+            self._for_questions = OnnxEmbedder(for_questions, files, threads)
 
     def sharing_model(self, threads: int = THREADS) -> Self:
         """Returns another embedder that computes with the loaded model of this one, on threads of its own. Each is closed

@@ -31,24 +31,32 @@ class StoredModel:
         products = [node for node in self._graph.node if node.op_type == "MatMulInteger"]
         self._dense = [node.input[1].removesuffix("_quantized") for node in products]  # six a layer, as in DENSE
 
-    def floats(self, name: str) -> Array:
-        steps = self._tensors[f"{name}_quantized"].astype(np.float32) - self._tensors[f"{name}_zero_point"]
-        scaled: Array = steps * self._tensors[f"{name}_scale"]
-        return scaled
-
     def embeddings(self) -> Mapping[str, Array]:
         return {
-            "words": self.floats("embeddings.word_embeddings.weight"),
-            "places": self.floats("embeddings.position_embeddings.weight"),
-            "segments": self.floats("embeddings.token_type_embeddings.weight"),
+            "words": floats(self._tensors, "embeddings.word_embeddings.weight"),
+            "places": floats(self._tensors, "embeddings.position_embeddings.weight"),
+            "segments": floats(self._tensors, "embeddings.token_type_embeddings.weight"),
             "norm": self._tensors["embeddings.LayerNorm.weight"],
             "norm_bias": self._tensors["embeddings.LayerNorm.bias"],
         }
 
     def layers(self) -> list[Layer]:
+        return self._layers(self._tensors)
+
+    def question_layers(self) -> list[Layer]:
+        """The layers of the packaged encoder of questions."""
+        graph = onnx.load(str(E5_QUESTIONS), load_external_data=False).graph
+        own = {
+            each.name: numpy_helper.to_array(each)
+            for each in graph.initializer
+            if each.data_location != TensorProto.EXTERNAL
+        }
+        return self._layers(self._tensors | own)
+
+    def _layers(self, tensors: Mapping[str, NDArray[Any]]) -> list[Layer]:
         return [
-            {part: self.floats(name) for part, name in self._names(number)}
-            | {part: self._tensors[f"encoder.layer.{number}.{name}"] for part, name in BIASES.items()}
+            {part: floats(tensors, name) for part, name in self._names(number)}
+            | {part: tensors[f"encoder.layer.{number}.{name}"] for part, name in BIASES.items()}
             for number in range(len(self._dense) // len(DENSE))
         ]
 
@@ -87,6 +95,12 @@ class StoredModel:
         tensor.data_location = TensorProto.EXTERNAL
         for key, value in (("location", self.files.name), ("offset", offset), ("length", len(content))):
             tensor.external_data.add(key=key, value=str(value))
+
+
+def floats(tensors: Mapping[str, NDArray[Any]], name: str) -> Array:
+    steps = tensors[f"{name}_quantized"].astype(np.float32) - tensors[f"{name}_zero_point"]
+    scaled: Array = steps * tensors[f"{name}_scale"]
+    return scaled
 
 
 def write(stored: StoredModel, layers: Sequence[Layer], trained_on: str, path: Path = E5_QUESTIONS) -> None:
