@@ -24,7 +24,8 @@ BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 # First words of a sentence after a number: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
 BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
-    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"
+    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|yo|mis?|me|soy|tengo|vivo"
+    r"|trabajo"
 )
 ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
 # As written: in lower case "no." is an answer.
