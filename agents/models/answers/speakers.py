@@ -107,6 +107,13 @@ def with_name(text: str, name: str) -> str:
     return with_name_within(text, name)
 
 
+def says_only_name(text: str, name: str) -> bool:
+    """Whether a text with the person's name says nothing but this name: "Ada's name is Ada." """
+    named = re.escape(name)
+    verb = r"(?:'s name)? (?:is(?: called)?|heißt|ist|est|s['’]appelle|es|se llama)"
+    return re.fullmatch(rf"{named}{verb} {named}\.?", text) is not None
+
+
 def with_name_within(text: str, name: str) -> str:
     """The text with the name instead of "User" anywhere outside of quotations."""
 

@@ -49,7 +49,8 @@ OWN: Final = words.words(
 ABOUT: Final = words.words("about über sur sobre")
 # Prepositions behind the head of a topic: "my job at Siemens", "mi trabajo en la panadería".
 BEHIND_HEAD: Final = words.words(
-    "at in on with for of from as bei beim in im am als mit von vom für chez à au aux dans en avec de du comme con del para por como"
+    "at in on with for of from as bei beim im am als mit von vom für chez à au aux dans en avec de du comme"
+    " con del para por como"
 )
 POSSESSIVE: Final = re.compile(r"['’]s(?= )")
 

@@ -161,6 +161,18 @@ def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
     }
 
 
+def test_a_shared_namespace_gets_no_statement_that_only_repeats_the_speakers_name() -> None:
+    (request,) = slices_of(SAID, TEAM)
+    told = (draft("User's name is Bob.", 2), draft("El usuario es Bob.", 2), draft("User's name is Bob Marsh.", 2))
+    proposals = check_drafts(list(told), request, Context(policy=TEAM)).proposals
+
+    batches = candidate_batches(request, Answer(provider="p", model="m", proposals=proposals), MONDAY)
+
+    texts = {batch.namespace: [each.text for each in batch.candidates] for batch in batches}
+    assert texts["kitchen"] == ["Bob's name is Bob Marsh."]
+    assert texts["kitchen/bob"] == [each.text for each in told]
+
+
 @pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and User meet."])
 def test_a_text_of_several_speakers_that_calls_one_of_them_user_is_rejected(text: str) -> None:
     assert proposing(draft(text, 1, 2)).rejected == {"speakers": 1}
