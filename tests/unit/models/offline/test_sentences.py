@@ -305,3 +305,18 @@ def test_a_number_ends_a_sentence_before_words_of_the_speaker_and_is_an_ordinal_
 )
 async def test_a_clause_with_a_time_of_its_own_is_a_statement_of_its_own(message: str, texts: list[str]) -> None:
     assert [each.text for each in await proposals(message)] == texts
+
+
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        ("My brother lives in Leeds, no wait, I mean in Hull.", ["User's brother lives in Hull."]),
+        (
+            "Mein Termin ist am Montag, ich meine am Dienstag.",
+            ["Termin des Nutzers ist am Dienstag."],
+        ),
+        ("my brother Emil... sorry, I mean my cousin Emil has a van", ["User's cousin Emil has a van."]),
+    ],
+)
+async def test_words_that_the_speaker_replaces_at_once_are_left_out(message: str, texts: list[str]) -> None:
+    assert [each.text for each in await proposals(message)] == texts
