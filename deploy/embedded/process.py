@@ -143,7 +143,7 @@ class GuardedProcess:
                 self.name, "its data directory is in use", "Stop the other memstream that runs on it."
             )
         happened = f"exited with code {code}"
-        if code is not None and code - 128 in signal.valid_signals():
+        if code is not None and code - 128 in set(signal.Signals):
             happened = f"ended by {signal.Signals(code - 128).name}"
         return EmbeddedPartFailed(self.name, happened, f"The whole log is in {self.log_path}.", log_tail(self.log_path))
 

@@ -173,7 +173,9 @@ def is_about(memory: Memory, topic: str) -> bool:
         return False
     if {each.attribute for each in readings(memory.text)} & attributes(topic):
         return True
-    content = content_of(of_topic) - {meaning(head) for head in [head_of(topic)] if is_of_its_theme(memory, head)}
+    content, head = content_of(of_topic), head_of(topic)
+    if is_of_its_theme(memory, head):
+        content -= {meaning(head)}
     tagged = {meaning(word) for tag in (*memory.tags, memory.kind) for word in normalise(tag).split()}
     words_of_memory = {*memory_statement.content, *tagged}
     verbs = {VERB_ENDING.sub("", each) for each in words_of_memory}
