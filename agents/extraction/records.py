@@ -6,7 +6,7 @@ from typing import Final
 
 from agents.extraction.corrections import corrections_of
 from agents.extraction.wishes import wishes_of
-from agents.models.answers.speakers import has_user_as_subject, with_name
+from agents.models.answers.speakers import has_user_as_subject, says_only_name, with_name
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -100,7 +100,9 @@ def candidate_batch(
         candidates=tuple(
             candidate(request, proposal, namespace, index, corrections.get(index, ()))
             for index, proposal in enumerate(answer.memories)
-            if namespace in fed_by(request, proposal) and not wishes.repeated_by(proposal)
+            if namespace in fed_by(request, proposal)
+            and not wishes.repeated_by(proposal)
+            and not says_only_name(texts(request, proposal, namespace)[0], proposal.speaker_name or "")
         ),
         extracted_at=at,
         requested_at=request.requested_at,

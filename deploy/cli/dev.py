@@ -8,7 +8,6 @@ import typer
 
 from deploy.cli import terminal
 from deploy.cli.command import command, one_command
-from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.stack import Ports
 from deploy.runtime.dev import ready_path, running_api, running_stack, running_worker
 from deploy.runtime.process import stop_on_signals
@@ -54,8 +53,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
             except TimeoutError:
                 continue
         if not stop.is_set():
-            ended = api if worker.running else worker
-            raise EmbeddedPartFailed(ended.name, "it ended by itself", "The log says why.", log_tail(ended.log_path))
+            raise (api if worker.running else worker).exited()
         terminal.print_line("stopping")
 
 

@@ -66,7 +66,7 @@ class GuardedProcess:
                 raise RuntimeError(f"{self.name} has not been started")
             line = self._guard.stdout.readline()
             if not line:
-                raise self._exited()
+                raise self.exited()
             self._pid = int(line)
         return self._pid
 
@@ -76,7 +76,7 @@ class GuardedProcess:
         deadline = time.monotonic() + timeout_s
         while True:
             if not self.running:
-                raise self._exited()
+                raise self.exited()
             with suppress(OSError, EOFError):
                 if await probe():
                     return
@@ -135,15 +135,17 @@ class GuardedProcess:
             options += ["--owned", str(path)]
         return [sys.executable, "-m", guard.__name__, *options, "--", *self.command]
 
-    def _exited(self) -> EmbeddedPartFailed:
+    def exited(self) -> EmbeddedPartFailed:
+        """The error of a process that ended by itself, with its exit code or the signal that ended it."""
         code = None if self._guard is None else self._guard.poll()
         if code == guard.EXIT_LOCKED:
             return EmbeddedPartFailed(
                 self.name, "its data directory is in use", "Stop the other memstream that runs on it."
             )
-        return EmbeddedPartFailed(
-            self.name, f"exited with code {code}", f"The whole log is in {self.log_path}.", log_tail(self.log_path)
-        )
+        happened = f"exited with code {code}"
+        if code is not None and code - 128 in set(signal.Signals):
+            happened = f"ended by {signal.Signals(code - 128).name}"
+        return EmbeddedPartFailed(self.name, happened, f"The whole log is in {self.log_path}.", log_tail(self.log_path))
 
     def _close(self) -> None:
         if self._guard is not None:

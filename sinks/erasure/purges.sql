@@ -27,11 +27,17 @@ SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
 
 -- name: page_of_conversations
 -- A page of $2 memories of namespace $1 all of whose sources the erasure $3 covers: messages of its conversations up to
--- its time $4, except messages that name a user other than the erased one.
-SELECT * FROM memories
-WHERE namespace = $1 AND sources <> '[]'
+-- its time $4, except messages that name a user other than the erased one. The versions of a deleted memory have its
+-- sources and its text.
+SELECT memories.*
+FROM memories CROSS JOIN LATERAL (
+    SELECT CASE status WHEN 'deleted' THEN (SELECT before->'sources' FROM memory_versions v
+                                            WHERE v.memory_id = memories.memory_id AND before->>'status' <> 'deleted'
+                                            ORDER BY v.version DESC LIMIT 1)
+                       ELSE sources END AS sources) AS content
+WHERE namespace = $1 AND content.sources <> '[]'
   AND NOT EXISTS (
-      SELECT FROM jsonb_array_elements(sources) AS source
+      SELECT FROM jsonb_array_elements(content.sources) AS source
       WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') > $4
          OR said_by_another(source, $3)
          OR NOT EXISTS (SELECT FROM erased_conversations c

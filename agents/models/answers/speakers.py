@@ -19,18 +19,28 @@ SOFTWARE: Final = (
     r"|roles?|service|sessions?|settings|space|stor(?:y|ies)|tables?|test|tokens?|type)\b"
     r"|(?:counts|guides|interviews|models|names|records|services|tests|types) (?:are|were|have|run|live|must|can|will|should)\b)"
 )
+OWNED: Final = r"[\w-]+(?: [\w-]+)?"  # what belongs to the user, without an article: "car", "favourite drink"
 # Beginnings of texts about the user, in the languages with rules, with their replacements.
 BEGINNINGS: Final = (
     (re.compile(r"(?:the )?user['’]s\b", re.IGNORECASE), "{}'s"),
     (re.compile(rf"(?:the )?user\b(?!-\w)(?! {SOFTWARE})", re.IGNORECASE), "{}"),
-    (re.compile(r"(?P<what>Wunsch) (?:des Nutzers|der Nutzerin)\b", re.IGNORECASE), "{what} von {}"),
     (re.compile(r"(?:des (?:Be)?nutzers|der (?:Be)?nutzerin)\b", re.IGNORECASE), "Von {}:"),
     (re.compile(r"(?:(?:de[rmn]|die) )?(?:Be)?nutzer(?:in|s)?\b(?!-\w)", re.IGNORECASE), "{}"),
-    (re.compile(r"(?P<what>Souhait) de l['’]utilisat(?:eur|rice)\b", re.IGNORECASE), "{what} de {}"),
+    (re.compile(r"(?:beim (?:Be)?nutzer|bei der (?:Be)?nutzerin)\b", re.IGNORECASE), "Bei {}"),
+    (re.compile(rf"(?P<what>(?:(?:der|die|das) )?{OWNED}) des (?:Be)?nutzers\b", re.IGNORECASE), "{what} von {}"),
+    # "Die Schwester der Nutzerin", but not "Anna hilft der Nutzerin".
+    (re.compile(r"(?P<what>(?:(?:der|die|das) )?[\w-]+) der (?:Be)?nutzerin\b", re.IGNORECASE), "{what} von {}"),
     (re.compile(r"(?:l['’])?utilisat(?:eur|rice)\b", re.IGNORECASE), "{}"),
-    (re.compile(r"(?P<what>Deseo) (?:del usuario|de la usuaria)\b", re.IGNORECASE), "{what} de {}"),
+    (
+        re.compile(rf"(?P<what>(?:(?:l[ae]s? |l['’]))?{OWNED}) de l['’]utilisat(?:eur|rice)\b", re.IGNORECASE),
+        "{what} de {}",
+    ),
     (re.compile(r"(?:al usuario|a la usuaria)\b", re.IGNORECASE), "A {}"),
     (re.compile(r"(?:(?:el|la) )?usuari[oa]\b", re.IGNORECASE), "{}"),
+    (
+        re.compile(rf"(?P<what>(?:(?:el|l[ao]s?) )?{OWNED}) (?:del usuario|de la usuaria)\b", re.IGNORECASE),
+        "{what} de {}",
+    ),
 )
 QUOTATION: Final = re.compile(r'("[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»)')
 GENERIC_USER: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) User\b"
@@ -95,6 +105,13 @@ def with_name(text: str, name: str) -> str:
         if found := beginning.match(text):
             return instead.format(name, **found.groupdict()) + with_name_within(text[found.end() :], name)
     return with_name_within(text, name)
+
+
+def says_only_name(text: str, name: str) -> bool:
+    """Whether a text with the person's name says nothing but this name: "Ada's name is Ada." """
+    named = re.escape(name)
+    verb = r"(?:'s name)? (?:is(?: called)?|heißt|ist|est|s['’]appelle|es|se llama)"
+    return re.fullmatch(rf"{named}{verb} {named}\.?", text) is not None
 
 
 def with_name_within(text: str, name: str) -> str:

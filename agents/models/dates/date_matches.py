@@ -35,6 +35,11 @@ AFTER_PREPOSITION = re.compile(
     r"|para)\s$",
     re.IGNORECASE,
 )
+# Prepositions before a span that take no other behind them: "from the week of 2026-03-09".
+LIMITING = frozenset(
+    "from until till by since before after ab bis seit vor nach depuis dès desde hasta".split()  # noqa: SIM905
+)
+AFTER_LIMITING = {"in der ": "der ", "im Monat ": "", "im Jahr ": "", "am ": "dem ", "in ": "", "on ": "", "en ": ""}
 # Words before a day that is over: "since Monday", "depuis le 3 octobre".
 SINCE_WHEN = re.compile(r"\b(?:since|seit|depuis|desde)(?: (?:the|dem|le|el))?\s*$", re.IGNORECASE)
 # Characters before a date that are searched for words that change its meaning ("every other", "depuis").
@@ -82,7 +87,7 @@ def resolved_date(match: re.Match[str], today: date, language: str) -> FoundDate
         written = f"{lead} {day.isoformat()}".lstrip()
     else:
         written = written_span(unit, day if "span" in words else first_of(day, unit), language)
-        written = written.removeprefix(f"{preposition_before(match)} ")
+        written = after_preposition(preposition_before(match), written)
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
     return FoundDate(match.start(), match.end(), match[0], written, day, not absolute, bare, LENGTH_IN_DAYS[unit])
@@ -119,6 +124,14 @@ def follows_since(match: re.Match[str], lead: str) -> bool:
 def follows_preposition(match: re.Match[str]) -> bool:
     look_from = max(0, match.start() - LOOK_BACK_CHARS)
     return AFTER_PREPOSITION.search(match.string, look_from, match.start()) is not None
+
+
+def after_preposition(preposition: str, written: str) -> str:
+    """The span without a preposition that the one before it repeats or excludes."""
+    if preposition in LIMITING:
+        lead = next((each for each in AFTER_LIMITING if written.startswith(each)), "")
+        return f"{AFTER_LIMITING.get(lead, '')}{written.removeprefix(lead)}"
+    return written.removeprefix(f"{preposition} ")
 
 
 def preposition_before(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from agents.models.answers.drafts import Draft
 from agents.models.offline.rules.findings.relations import words
 from agents.models.offline.rules.lasting_instructions.wording import wording
 from agents.models.offline.statements import LANGUAGE_RULES
-from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.extraction.requests import ExtractionRequest
 
 TAKES_BACK: Final = re.compile(
     r"^\W*(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero|ok|okay)[ ,.!]+){0,3}"
@@ -20,7 +20,16 @@ TAKES_BACK: Final = re.compile(
     r"|je (?:veux|voulais) dire|ou plutôt|erreur|perdón|espera|qui(?:ero|se) decir|mejor dicho|me equivoqué|error)\b|^\*",
     re.IGNORECASE,
 )
+# Regret about news, which a sentence of its own follows: "Oh no! Peter broke his leg."
+REGRET: Final = re.compile(r"^\W*(?:oh|ah|ach|ay|och) (?:no|nein|nee|non)\s*(?:[!.…]|\W*$)", re.IGNORECASE)
+QUESTION: Final = re.compile(r"[^.!?…\n]*\?")
 MAX_WORDS: Final = 12  # of a correction; a longer one is a sentence of its own
+# A name with a capital, in the middle of a text.
+NAME: Final = re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b")
+# A corrected name ends its clause; "No, Peter lives there" is a statement about him.
+ENDS_CLAUSE: Final = (
+    r"(?!\w)(?= *(?:[^\w\s]|$)| (?:actually|instead|not|rather|though|sorry|nicht|natürlich|statt|pas|plutôt|no)\b)"
+)
 # Forms of values that a correction may replace, the most specific first.
 VALUES: Final = (
     re.compile(r"\b\d{1,2}[:.]\d{2}\b"),
@@ -37,7 +46,10 @@ VALUES: Final = (
         r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b",
         re.IGNORECASE,
     ),
-    re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b"),
+    NAME,
+)
+AFTER_ARTICLE: Final = re.compile(
+    r"\b(?:de[rmns]|die|das|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[rmns]?)?) $", re.IGNORECASE
 )
 NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
 
@@ -53,8 +65,9 @@ def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> lis
         before = latest.get(message.user_id)
         latest[message.user_id] = number
         own = [each for each in drafts if each.messages == [number]]
-        if is_correction(message) and all(map(is_quotation, own)):
-            instead = list(corrected([each for each in drafts if each.messages == [before]], number, message.content))
+        correction = QUESTION.sub("", message.content)
+        if is_correction(correction) and all(map(is_quotation, own)):
+            instead = list(corrected([each for each in drafts if each.messages == [before]], number, correction))
             found = [each for each in found if not instead or each not in own] + instead
     return found
 
@@ -64,8 +77,8 @@ def is_quotation(draft: Draft) -> bool:
     return any(wording(language).quotation.match(draft.text) for language in LANGUAGE_RULES)
 
 
-def is_correction(message: SliceMessage) -> bool:
-    return len(message.content.split()) <= MAX_WORDS and TAKES_BACK.match(message.content) is not None
+def is_correction(text: str) -> bool:
+    return len(text.split()) <= MAX_WORDS and TAKES_BACK.match(text) is not None and not REGRET.match(text)
 
 
 def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
@@ -78,6 +91,8 @@ def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator
         having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
         if having and all(old == new for _, old in having):
             continue  # "Tuesday at ten" after "Monday at ten"
+        if form is NAME and not re.search(re.escape(new[0]) + ENDS_CLAUSE, correction):
+            return
         if len(new) == 1 and len(having) == 1 and having[0][1] != new:
             draft, old = having[0]
             text = draft.text.replace(old[0], new[0])
@@ -87,4 +102,6 @@ def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator
 
 
 def values(form: re.Pattern[str], text: str) -> list[str]:
-    return [each for each in dict.fromkeys(form.findall(text)) if each not in NO_VALUE]
+    """The values of this form. A word with a capital after a German article is a thing ("der Zug"), and no name."""
+    found = (each[0] for each in form.finditer(text) if not AFTER_ARTICLE.search(text, 0, each.start()))
+    return [each for each in dict.fromkeys(found) if each not in NO_VALUE]

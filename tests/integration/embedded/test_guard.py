@@ -75,6 +75,14 @@ async def test_a_stopped_or_killed_server_can_be_started_again(guarded: Any, gon
     assert not gone(server.pid)
 
 
+async def test_the_error_of_a_killed_server_names_the_signal(guarded: Any, until: Any):
+    server = guarded(SLEEP)
+    server.start()
+    os.kill(server.pid, signal.SIGKILL)
+    until(lambda: not server.running)
+    assert "test: ended by SIGKILL" in str(server.exited())
+
+
 async def test_starting_twice_is_refused(guarded: Any):
     server = guarded(SLEEP)
     server.start()

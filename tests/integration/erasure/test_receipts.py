@@ -55,6 +55,21 @@ async def test_memories_only_from_the_erased_user_are_deleted_and_shared_ones_ar
     assert worker.dead_letters.erased == [(frozenset({"m"}), frozenset({"notes/mara"}))]
 
 
+async def test_a_deleted_memory_of_the_erased_user_cannot_be_restored(bench: "Bench", worker: Worker):
+    """Its versions keep the text, in a namespace that others share, too."""
+    await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
+    own = await shared_memory(bench, "Mara skis", of("m"))
+    theirs = await shared_memory(bench, "Anna sings", of("a"))
+    for number, memory_id in enumerate((own, theirs)):
+        deletion = Command(command_id=f"d{number}", kind="delete", namespace="notes", at=NOON, memory_id=memory_id)
+        assert (await worker.curator.apply_command(deletion)).change == "deleted"
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    receipt = await worker.through("e", "m")
+    versions = await bench.pool.fetch("SELECT DISTINCT memory_id FROM memory_versions WHERE namespace = 'notes'")
+    assert [row["memory_id"] for row in versions] == [theirs]
+    assert [each.memories for each in receipt.namespaces if each.namespace == "notes"] == [1]
+
+
 @pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
 async def test_the_receipt_counts_passages_and_waits_until_their_qdrant_points_are_deleted(
     bench: "Bench", worker: Worker, subject: dict[str, str]

@@ -47,6 +47,11 @@ OWN: Final = words.words(
     "my our mein meine unser unsere mon ma mes notre nos mi mis nuestro nuestra nuestros nuestras the die das la le"
 )
 ABOUT: Final = words.words("about über sur sobre")
+# Prepositions behind the head of a topic: "my job at Siemens", "mi trabajo en la panadería".
+BEHIND_HEAD: Final = words.words(
+    "at in on with for of from as bei beim im am als mit von vom für chez à au aux dans en avec de du comme"
+    " con del para por como"
+)
 POSSESSIVE: Final = re.compile(r"['’]s(?= )")
 
 
@@ -168,11 +173,26 @@ def is_about(memory: Memory, topic: str) -> bool:
         return False
     if {each.attribute for each in readings(memory.text)} & attributes(topic):
         return True
-    content = content_of(of_topic)
+    content, head = content_of(of_topic), head_of(topic)
+    if is_of_its_theme(memory, head):
+        content -= {meaning(head)}
     tagged = {meaning(word) for tag in (*memory.tags, memory.kind) for word in normalise(tag).split()}
     words_of_memory = {*memory_statement.content, *tagged}
     verbs = {VERB_ENDING.sub("", each) for each in words_of_memory}
     return bool(content) and all(each in words_of_memory or verb_stem(each) in verbs for each in content)
+
+
+def head_of(topic: str) -> str:
+    """The head of a topic: "job" of "my bakery job" and of "my job at the bakery"."""
+    phrase = normalise(topic).split()
+    end = next((at for at, word in enumerate(phrase) if at and word in BEHIND_HEAD), len(phrase))
+    return phrase[end - 1] if phrase else ""
+
+
+def is_of_its_theme(memory: Memory, noun: str) -> bool:
+    """Whether the noun names a theme, such as "job", and the memory is of it: "works in a bakery"."""
+    theme = theme_of(noun)
+    return theme is not None and is_of_theme(memory, theme)
 
 
 def content_of(of_topic: Statement) -> set[str]:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from agents.curation.rules.attributes.attribute_values import OF_SEVERAL
-from agents.curation.rules.attributes.named_things import subject_of
+from agents.curation.rules.attributes.named_things import core, subject_of
 from agents.curation.rules.decisions.clauses import (
     MEMORY_ENDS,
     pairs_of_clauses,
@@ -18,6 +18,7 @@ from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import new_sources, said_later
 from agents.curation.rules.statements import words
+from agents.curation.rules.statements.meaning import meaning, stems
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
 from agents.models.offline.rules.engine.languages import language_of
@@ -31,6 +32,14 @@ from sinks.vectors.port import Neighbour, Vector
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 # The beginning of a statement whose subject has a number: "Room 3 is ...".
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
+# A statement with a state that is over and another one: "no longer eats meat, vegetarian since March". The model takes statements
+# about something else for one of the two.
+OVER: Final = re.compile(
+    r"\b(?:no longer|any ?more|sold|gave up|quit|stopped|nicht mehr|kein\w* (?:\S+ ){1,3}mehr|verkauft\w*|aufgehört|ne \S+ plus"
+    r"|n['’]\S+ plus|vendu\w*|arrêté\w*|ya no|vendi\w+|vendió|dejó|dejado)\b",
+    re.IGNORECASE,
+)
+SEVERAL_CLAUSES: Final = re.compile(r"[,;] ?\w|\b(?:and|und|et|y)\b")
 REASON: Final = "the candidate replaces it"
 SAYS_SAME: Final = 0.8  # least probability of `same` that confirms a language model's answer
 
@@ -128,7 +137,8 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
     relation = relations.get(pair_of(memory.text, candidate.text))
     if relation is None or relation.ends < MEMORY_ENDS or said_later(memory, candidate):
         return False
-    return not (numbers_tell_apart(memory.text, candidate.text) or names_tell_apart(memory.text, candidate.text))
+    texts = memory.text, candidate.text
+    return not (numbers_tell_apart(*texts) or names_tell_apart(*texts) or change_tells_apart(*texts))
 
 
 def confirmed_ids(candidate: Candidate, near: Sequence[Scored], relations: Mapping[Pair, Relation]) -> frozenset[str]:
@@ -167,6 +177,16 @@ def names_tell_apart(text: str, other: str) -> bool:
     if OF_SEVERAL & mine & theirs and (mine - OF_SEVERAL) and (theirs - OF_SEVERAL):
         return mine.isdisjoint(theirs - OF_SEVERAL)
     return None not in (one.subject, another.subject) and says_alike_of_others(one.tokens, another.tokens)
+
+
+def change_tells_apart(text: str, other: str) -> bool:
+    """Whether one of the texts tells a change of its own, and the other has none of its words."""
+    if not any(OVER.search(each) and SEVERAL_CLAUSES.search(each) for each in (text, other)):
+        return False
+    one, another = statement(text), statement(other)
+    subjects = {each.subject for each in (one, another)} | {meaning(each.subject or "") for each in (one, another)}
+    unspecific = stems(words.GENERIC_SUBJECTS | words.BEFORE_A_MONTH)
+    return (core(one) - subjects - unspecific).isdisjoint(core(another))
 
 
 def says_alike_of_others(tokens: Sequence[str], others: Sequence[str]) -> bool:

@@ -85,11 +85,17 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
         ("Nutzer wohnt in Berlin.", "Ada wohnt in Berlin."),
         ("Der Nutzer und andere wohnen in Berlin.", "Ada und andere wohnen in Berlin."),
         ("Wunsch des Nutzers: kurze Antworten.", "Wunsch von Ada: kurze Antworten."),
+        ("Auto des Nutzers ist ein roter Skoda.", "Auto von Ada ist ein roter Skoda."),
+        ("Die Schwester der Nutzerin wohnt in Ulm.", "Die Schwester von Ada wohnt in Ulm."),
+        ("Anna hilft der Nutzerin.", "Anna hilft der Nutzerin."),
+        ("Beim Nutzer gilt: freitags gibt es Fisch.", "Bei Ada gilt: freitags gibt es Fisch."),
         ("L'utilisateur habite à Lyon.", "Ada habite à Lyon."),
         ("Souhait de l'utilisateur : des réponses courtes.", "Souhait de Ada : des réponses courtes."),
+        ("La sœur de l'utilisateur habite à Lyon.", "La sœur de Ada habite à Lyon."),
         ("El usuario vive en Lima.", "Ada vive en Lima."),
         ("Al usuario le gusta el té.", "A Ada le gusta el té."),
         ("Deseo del usuario: respuestas cortas.", "Deseo de Ada: respuestas cortas."),
+        ("Hermana del usuario: vive en Quito.", "Hermana de Ada: vive en Quito."),
         ("The team decided to use Kafka.", "The team decided to use Kafka."),
         ("Since 2019 User works at Siemens.", "Since 2019 Ada works at Siemens."),
         ("In June User moves to Lyon, because User is ill.", "In June Ada moves to Lyon, because Ada is ill."),
@@ -153,6 +159,18 @@ def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
         "kitchen": [("In June Bob moves to Lyon.", "because Bob is diabetic")],
         "kitchen/bob": [("In June User moves to Lyon.", "because User is diabetic")],
     }
+
+
+def test_a_shared_namespace_gets_no_statement_that_only_repeats_the_speakers_name() -> None:
+    (request,) = slices_of(SAID, TEAM)
+    told = (draft("User's name is Bob.", 2), draft("El usuario es Bob.", 2), draft("User's name is Bob Marsh.", 2))
+    proposals = check_drafts(list(told), request, Context(policy=TEAM)).proposals
+
+    batches = candidate_batches(request, Answer(provider="p", model="m", proposals=proposals), MONDAY)
+
+    texts = {batch.namespace: [each.text for each in batch.candidates] for batch in batches}
+    assert texts["kitchen"] == ["Bob's name is Bob Marsh."]
+    assert texts["kitchen/bob"] == [each.text for each in told]
 
 
 @pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and User meet."])

@@ -159,9 +159,16 @@ def test_a_weekday_and_its_date_are_one_day_and_verbs_that_look_like_one_stay(
     assert with_absolute_dates(sentence, dates_in(sentence, NOW, language), language) == (written, "")
 
 
-def test_a_preposition_is_not_written_twice() -> None:
-    sentence = "ich bin im letzten Monat nach Halle gezogen"
-    assert (
-        with_absolute_dates(sentence, dates_in(sentence, NOW, "de"), "de")[0]
-        == "ich bin im Monat 2026-02 nach Halle gezogen"
-    )
+@pytest.mark.parametrize(
+    ("language", "sentence", "written"),
+    [
+        ("de", "ich bin im letzten Monat nach Halle gezogen", "ich bin im Monat 2026-02 nach Halle gezogen"),
+        ("en", "I teach from next week", "I teach from the week of 2026-03-09"),
+        ("en", "I stay until next month", "I stay until 2026-04"),
+        ("de", "ich arbeite ab nächster Woche", "ich arbeite ab der Woche ab 2026-03-09"),
+        ("fr", "je suis à Rome depuis le mois dernier", "je suis à Rome depuis 2026-02"),
+        ("es", "estoy en Lima hasta el próximo mes", "estoy en Lima hasta 2026-04"),
+    ],
+)
+def test_a_span_has_one_preposition(language: str, sentence: str, written: str) -> None:
+    assert with_absolute_dates(sentence, dates_in(sentence, NOW, language), language)[0] == written

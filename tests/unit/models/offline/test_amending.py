@@ -46,6 +46,25 @@ async def test_an_ambiguous_reply_is_not_treated_as_a_correction(answer: str) ->
     assert await kept("I have 3 hens.", answer) == ["User has 3 hens."]
 
 
+@pytest.mark.parametrize(
+    ("first", "remark"),
+    [
+        ("I moved to Oslo.", "Oh no! Peter broke his leg."),
+        ("I moved to Oslo.", "Wait, does Anna know Bergen?"),
+        ("I moved to Oslo.", "No, Peter lives there."),
+        ("Ich bin nach Linz gezogen.", "Oh nein! Wo haben wir das Ferienhaus gebucht?"),
+        ("Ich bin nach Linz gezogen.", "Nein, der Zug fällt aus."),
+    ],
+)
+async def test_a_remark_with_a_name_of_its_own_is_no_correction(first: str, remark: str) -> None:
+    assert await kept(first, remark) == await kept(first)
+
+
+@pytest.mark.parametrize("correction", ["No, Bergen.", "Sorry, Bergen actually. Did you get that?"])
+async def test_a_name_at_the_end_of_a_correction_replaces_the_earlier_one(correction: str) -> None:
+    assert await kept("I moved to Oslo.", correction) == ["User moved to Oslo.", "User moved to Bergen."]
+
+
 async def test_a_sentence_without_a_subject_is_attributed_to_the_speaker() -> None:
     assert await kept("Moved to Bath.") == ["User moved to Bath."]
     assert await kept("Wohne seit 2019 in Ulm.") == ["Der Nutzer wohnt seit 2019 in Ulm."]

@@ -60,3 +60,17 @@ def test_the_speaker_as_the_object_of_others_is_not_reflexive(said: str, told: s
 )
 def test_what_the_speaker_does_to_themselves_is_reflexive(said: str, told: str) -> None:
     assert reword(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("ich esse kein Fleisch, seit März bin ich Vegetarier", "er isst kein Fleisch, seit März ist er Vegetarier"),
+        ("im Januar ziehe ich nach Linz", "im Januar zieht er nach Linz"),
+        ("dienstags habe ich meine Chorprobe", "dienstags hat er seine Chorprobe"),
+        ("solange ich Fieber habe, bleibe ich zu Hause", "solange er Fieber hat, bleibt er zu Hause"),
+        ("gestern war ich krank", "gestern war er krank"),
+    ],
+)
+def test_a_verb_before_its_subject_is_conjugated_and_the_noun_behind_keeps_its_capital(said: str, told: str) -> None:
+    assert reword(said) == told

@@ -268,3 +268,55 @@ def test_an_abbreviation_ends_no_sentence_however_it_is_written(abbreviation: st
         f"Das war {abbreviation} Hennig.",
         "Sie ist nett.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Puedo el 12. Trabajo en una panadería.", ["Puedo el 12.", "Trabajo en una panadería."]),
+        ("J'arrive le 3. Je travaille à Lyon.", ["J'arrive le 3.", "Je travaille à Lyon."]),
+        ("Wir treffen uns am 12. Ich arbeite bei Bosch.", ["Wir treffen uns am 12.", "Ich arbeite bei Bosch."]),
+        ("Ich wohne im 3. Stock.", ["Ich wohne im 3. Stock."]),
+    ],
+)
+def test_a_number_ends_a_sentence_before_words_of_the_speaker_and_is_an_ordinal_elsewhere(
+    text: str, parts: list[str]
+) -> None:
+    assert sentences(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        (
+            "I live in Leeds, but in January I'm moving to Hull.",
+            ["User lives in Leeds.", "User is moving to Hull in January."],
+        ),
+        (
+            "Ich wohne in Graz und ab Mai arbeite ich bei Bosch.",
+            ["Der Nutzer wohnt in Graz.", "Der Nutzer arbeitet ab Mai bei Bosch."],
+        ),
+        (
+            "Vivo en Lima y desde mayo trabajo en Ica.",
+            ["El usuario vive en Lima.", "El usuario trabaja en Ica desde mayo."],
+        ),
+        ("I met Ana in Rome and in 2010 I married her.", ["User met Ana in Rome and in 2010 they married her."]),
+    ],
+)
+async def test_a_clause_with_a_time_of_its_own_is_a_statement_of_its_own(message: str, texts: list[str]) -> None:
+    assert [each.text for each in await proposals(message)] == texts
+
+
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        ("My brother lives in Leeds, no wait, I mean in Hull.", ["User's brother lives in Hull."]),
+        (
+            "Mein Termin ist am Montag, ich meine am Dienstag.",
+            ["Termin des Nutzers ist am Dienstag."],
+        ),
+        ("my brother Emil... sorry, I mean my cousin Emil has a van", ["User's cousin Emil has a van."]),
+    ],
+)
+async def test_words_that_the_speaker_replaces_at_once_are_left_out(message: str, texts: list[str]) -> None:
+    assert [each.text for each in await proposals(message)] == texts

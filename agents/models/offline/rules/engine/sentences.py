@@ -24,7 +24,8 @@ BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 # First words of a sentence after a number: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
 BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
-    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"
+    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|yo|mis?|me|soy|tengo|vivo"
+    r"|trabajo"
 )
 ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
 # As written: in lower case "no." is an answer.
@@ -34,6 +35,13 @@ NO_END: Final = "".join(rf"(?<!\b{each}\.)" for each in (*CASED, *(f"(?i:{each})
 BREAK = re.compile(rf"(?<=[.!?…]){NO_END}(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+")
 # Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
 SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")
+# Words that the speaker replaces at once, up to a repetition of their first: "my brother Emil ... sorry, I mean my cousin Emil".
+SELF_REPAIR = re.compile(
+    r"\b(?P<first>\w{1,20})(?: [\w'-]{1,30}){1,3}[ ,.…–—-]{1,6}"
+    r"(?:(?:sorry|no|wait|oops|äh+|ähm|nein|quatsch|non|pardon|perdón)[ ,.!…–—-]{1,6}){0,2}"
+    r"(?:I mean|I meant|ich mein(?:e|te)?|je (?:veux|voulais) dire|quiero decir|quise decir|digo)[ ,]{1,3}(?=(?P=first)\b)",
+    re.IGNORECASE,
+)
 WORDS_OF_A_NAME = 4
 SPEAKS = re.compile(
     r"\b(?:I|I'm|im|I've|my|we|ich|wir|bin|mein\w*|je|j'\w+|mon|ma|mes|yo|mi|soy|tengo|vivo|estoy)\b(?!\.)",
@@ -57,7 +65,8 @@ def is_question(sentence: str) -> bool:
 
 
 def own_words(text: str) -> str:
-    """The text without code, quoted lines, long quotations, and everything after a line that announces a paste."""
+    """The text without code, quoted lines, long quotations, words that the speaker replaces at once, and everything after a line
+    that announces a paste."""
     text = FENCED.sub("\n", text)
     announced = PASTE_MARK.search(text)
     if announced:
@@ -65,6 +74,7 @@ def own_words(text: str) -> str:
     text = QUOTED_LINE.sub("", text)
     text = INLINE_CODE.sub(r"\1", text)
     text = SINGLE_QUOTATION.sub(" … ", text)
+    text = SELF_REPAIR.sub("", text)
     return QUOTATION.sub(short_quotation, text)
 
 

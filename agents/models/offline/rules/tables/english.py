@@ -110,6 +110,8 @@ ENGLISH = LanguageRules(
         r",? so (?=(?:keep|please|do not|the|that|it|this|no|be|make)\b)|(?:,? (?:and|but|so|also|though"
         r"|plus)|[;–—]|,| -) (?=(?:also |now |then )?(?:I|we|my|our)\b(?! (?:think|guess|believe),?$)|"
         rf"(?:{ASKING}|let us|please|thanks|never|always)\b)"
+        r"|,? (?:but|and(?= (?:from|next|as of|starting)\b)) "
+        r"(?=(?:in|from|next|this|on|as of|starting|since)\b[\w ]{0,20}?,? (?:I|we)\b)"
     ),
     question=starting(rf"(?:(?:and|but|so) )?(?:{ASKING}|do not you|is my|are my|was|were)\b"),
     doubtful=anywhere(

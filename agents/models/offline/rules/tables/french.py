@@ -156,6 +156,8 @@ FRENCH = LanguageRules(
     clause_break=anywhere(
         r"(?:,? (?:et|mais|car|donc)|[;–,]) (?=(?:je |j'|nous |on |mon |ma |mes |peux-tu|pouvez-vous|comment|quel"
         r"|tu (?:peux|pourrais|connais) |vous (?:pouvez|connaissez) |pourrais-tu|connais-tu|connaissez-vous))"
+        r"|,? (?:mais|et(?= (?:dès|à partir) )) "
+        r"(?=(?:en|dès|depuis|à partir d\w*|la|le|l'|dans)\b[\w' ]{0,20}?,? (?:je |j'|nous ))"
     ),
     question=starting(
         r"(?:est-ce que|peux-tu|pouvez-vous|tu (?:peux|pourrais|connais)\b|vous (?:pouvez|connaissez)\b"

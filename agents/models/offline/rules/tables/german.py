@@ -188,6 +188,8 @@ GERMAN = LanguageRules(
     clause_break=anywhere(
         rf"(?:,? (?:und|aber|denn|außerdem|also|daher|deshalb)|[;–,]) (?=(?:{FIRST}|kannst du|könntest du"
         r"|was|wie|wo|welche\w*|bitte)\b)"
+        r"|,? (?:aber|und(?= (?:ab|nächste|kommende))) "
+        r"(?=(?:am|im|ab|seit|nächste\w*|kommende\w*)\b[\w. ]{0,20}? \w+ (?:ich|wir)\b)"
     ),
     question=starting(
         r"(?:kannst du|könntest du|kann ich|soll ich|was|wie|wo|wer|wann|warum|wieso|welche\w*|gibt es"

@@ -25,7 +25,7 @@ PAST: Final = re.compile(
 NO_VERBS: Final = frozenset(
     """
     sie die eine keine meine deine seine ihre unsere eure diese jene jede welche alle viele wenige manche beide mehrere einige
-    solche andere gerne heute lange alleine ohne nächste letzte ganze neue
+    solche andere gerne heute lange solange alleine ohne nächste letzte ganze neue
     """.split()  # noqa: SIM905
 )
 # The verb is the last word of a clause after one of these: "weil ich eine Katze habe".
@@ -34,6 +34,8 @@ SUBORDINATE: Final = re.compile(
     r"(?P<middle>(?: [^\s,;.:!?]+){0,12}?) (?P<verb>[^\s,;.:!?]+)(?=\s*(?:[,;.:!?)]|$| und | aber | oder ))",
     re.IGNORECASE,
 )
+# The verb stands before "ich" after an adverbial: "seit März bin ich Vegetarier".
+INVERTED: Final = re.compile(r"\b([a-zäöü]\w*) ich\b")
 WITHIN: Final = re.compile(r"\bich (\w+)", re.IGNORECASE)
 POSSESSIVES: Final = {
     **{
@@ -84,12 +86,15 @@ def reword(text: str) -> str:
     """The text about "er" instead of "ich". Without a subject the text is the rest of a sentence about the speaker."""
     text = "".join(with_objects(part) for part in CLAUSE.split(text))
     text = SUBORDINATE.sub(verb_last, text)
+    text = INVERTED.sub(
+        lambda found: f"{third_person_verb(found[1])} er" if is_first_person(found[1]) else found[0], text
+    )
     text = WITHIN.sub(lambda found: f"er {inflected(found[1])}", text)
     return OWN.sub(lambda found: POSSESSIVES.get(found[0].lower(), found[0]), text)
 
 
 def inflected(word: str) -> str:
-    return word if word.lower() in NO_VERBS else third_person_verb(word)
+    return third_person_verb(word) if is_first_person(word) else word
 
 
 def verb_last(found: re.Match[str]) -> str:

@@ -169,7 +169,10 @@ SPANISH = LanguageRules(
         rf"|en (?:\w+ \w+|invierno|verano|otoño|primavera)|durante \w+(?: \w+)?|el \d+ de \w+"
         rf"|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
     ),
-    clause_break=anywhere(rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b|¿)"),
+    clause_break=anywhere(
+        rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b|¿)"
+        rf"|,? (?:pero|y(?= (?:desde|a partir) )) (?=(?:en|desde|el|la|a partir de)\b[\w ]{{0,20}}?,? {FIRST}\b)"
+    ),
     question=starting(r"(?:¿|puedes|podrías|qué|cómo|cuándo|dónde|quién|cuál|por qué|hay|tienes|sabes|debo)"),
     doubtful=anywhere(r"\b(?:creo que|pienso que|probablemente|supongo)\b"),
     unreal=anywhere(r"\b(?:quizás?|tal vez|si yo|si \w+(?:era|iera|ara|ría)|imagina|supongamos|me gustaría|ojalá)\b"),

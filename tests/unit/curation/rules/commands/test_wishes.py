@@ -79,6 +79,11 @@ def test_a_forget_wish_spares_memories_unrelated_to_the_named_topic(topic: str) 
         ("mon frère", "L'utilisateur a une sœur en prison.", False),
         ("meine Gesundheit", "Der Nutzer hat Rheuma.", True),
         ("mi sueldo", "El usuario gana 2.300 euros al mes.", True),
+        ("my bakery job", "User works in a bakery.", True),
+        ("mi trabajo en la panadería", "El usuario trabaja en una panadería.", True),
+        ("my bakery job", "User works as a nurse.", False),
+        ("my bakery job", "User's wife works in a bakery.", False),
+        ("my home office", "User's office is in Leeds.", False),
     ],
 )
 def test_a_topic_selects_memories_that_say_it_in_a_related_word_or_another_language(

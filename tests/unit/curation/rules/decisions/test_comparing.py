@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.rules.decisions.comparing import names_tell_apart, numbers_tell_apart, pair_of
+from agents.curation.rules.decisions.comparing import change_tells_apart, names_tell_apart, numbers_tell_apart, pair_of
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,20 @@ def test_identifying_numbers_distinguish_things_of_the_same_type(text: str, othe
 )
 def test_the_name_of_a_subject_distinguishes_people(text: str, other: str, expected: bool) -> None:
     assert names_tell_apart(text, other) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("User no longer eats meat, and is vegetarian since March.", "User likes driving.", True),
+        ("Lukas ist nach Linz gezogen.", "Lukas ist kein Vegetarier mehr, der Arzt riet ihm zu Fleisch.", True),
+        ("User has lived in Graz since May.", "User no longer eats meat, vegetarian since March.", True),
+        ("User is vegetarian.", "User no longer eats meat, vegetarian since March.", False),
+        ("User commutes by car.", "User sold the car and takes the bus now.", False),
+        ("User works at Kone.", "User was laid off and looks for work.", False),
+    ],
+)
+def test_a_statement_with_a_change_of_its_own_ends_none_without_a_common_word(
+    text: str, other: str, expected: bool
+) -> None:
+    assert change_tells_apart(text, other) is expected
