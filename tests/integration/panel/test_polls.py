@@ -20,6 +20,7 @@ from tests.integration.panel.panel import Opened, Panel
 IN_ADAS = "?ns=app%2Fada"
 A_RUN = manual_run(RunRequest(namespace="app/ada", dry_run=True), ("app/ada",), "the operator", NOON)
 LONGEST_POLL_MS = 15_000
+DAY_MS = 86_400_000
 
 
 async def watching(panel: Panel, view: str, **grants: str) -> Opened:
@@ -188,3 +189,14 @@ async def test_ages_and_deadlines_go_on_while_polls_find_nothing_new(panel: Pane
     await tab.page.clock.fast_forward(180_000)
     await expect(tab.rows.locator("time")).to_have_text("3 min ago")
     await expect(undo).to_have_count(0)
+
+
+async def test_a_validity_that_begins_or_ends_shows_without_a_poll(panel: Panel):
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    panel.api.memories.put(a_memory("m1", valid_from=tomorrow), a_memory("m2", valid_until=tomorrow, importance=0.1))
+    tab = await watching(panel, f"/memories/m2{IN_ADAS}&tab=timeline", read="app/*")
+    await expect(tab.rows.first).to_contain_text("from ")
+    await expect(tab.page.locator(".period:not(.past)")).to_have_count(1)
+    await tab.page.clock.fast_forward(DAY_MS)
+    await expect(tab.rows.first).not_to_contain_text("from ")
+    await expect(tab.page.locator(".period.past")).to_have_count(1)

@@ -92,7 +92,7 @@ function Form(props: Props) {
       </div>
       <div class="pair">
         <label class="field"><span>{t("memory.validFrom")}</span><input type="datetime-local" value={draft.from} onChange={(event) => set("from", event.currentTarget.value)} /></label>
-        <label class="field"><span>{t("memory.holdsUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>
+        <label class="field"><span>{t("memory.validUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>
       </div>
       <Line label={t("edit.tags")} hint={t("edit.tagsHint")} value={draft.tags} change={(tags) => set("tags", tags)} />
       <Line label={t("edit.reason")} hint={t("edit.reasonHint")} value={draft.reason} change={(reason) => set("reason", reason)} />

@@ -4,11 +4,12 @@ import { extent } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { createMemo, For, Match, Show, Switch } from "solid-js";
 import { day, named, t } from "../i18n";
+import { MemoryLink } from "../ui/MemoryLink";
 import { Failed, Loading } from "../ui/states";
+import { now } from "../ui/Time";
 import { KindIcon } from "./kinds";
 import { lineage, type Period } from "./lineage";
 import type { Memory } from "./MemoryRow";
-import { MemoryLink } from "../ui/MemoryLink";
 import { readRelated } from "./RelatedMemories";
 
 export function Timeline(props: { memory: Memory }) {
@@ -26,8 +27,7 @@ export function Timeline(props: { memory: Memory }) {
 }
 
 function Periods(props: { of: Period[]; memory: Memory }) {
-  const now = Date.now();
-  const times = () => [now, ...props.of.flatMap((each) => [each.from, each.until ?? now])];
+  const times = () => [now(), ...props.of.flatMap((each) => [each.from, each.until ?? now()])];
   const place = createMemo(() => {
     const [first, last] = extent(times()) as [number, number];
     return scaleLinear([first, Math.max(last, first + 1)], [0, 100]); // milliseconds to percent of the width
@@ -39,7 +39,7 @@ function Periods(props: { of: Period[]; memory: Memory }) {
       <ol>
         <For each={props.of}>
           {(each) => (
-            <li class="period" classList={{ self: each.memory.memory_id === props.memory.memory_id, past: each.until !== undefined && each.until <= now }}>
+            <li class="period" classList={{ self: each.memory.memory_id === props.memory.memory_id, past: each.until !== undefined && each.until <= now() }}>
               <span class="period-head">
                 <KindIcon kind={each.memory.kind} />
                 <span class="row-body">
@@ -55,7 +55,7 @@ function Periods(props: { of: Period[]; memory: Memory }) {
               </span>
               <span class="track" aria-hidden="true">
                 <span class="bar" classList={{ open: each.until === undefined }} style={{ left: `${place()(each.from)}%`, width: `${Math.max(place()(each.until ?? last()) - place()(each.from), 0)}%` }} />
-                <span class="now" style={{ left: `${place()(now)}%` }} />
+                <span class="now" style={{ left: `${place()(now())}%` }} />
               </span>
             </li>
           )}
