@@ -1,11 +1,11 @@
 /** The settings of one conversation's context: what holds, and what may be chosen for it in place of its policy's. */
-import { useQuery, useQueryClient } from "@tanstack/solid-query";
+import { useQuery } from "@tanstack/solid-query";
 import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, percent, t } from "../i18n";
 import { Failed, Loading, reason } from "../ui/states";
 import { notify } from "../ui/toasts";
-import { SHOWN_AFTER_MS } from "./WindowActions";
+import { useReadAgain } from "./readAgain";
 
 type Settings = Shape<"ConversationSettings">;
 type Choice = Shape<"WindowChoice">;
@@ -14,7 +14,7 @@ const NUMBERS = ["max_messages", "max_tokens", "min_recent", "warning_at"] as co
 
 export function ContextSettings(props: { id: string; mayWrite: boolean }) {
   const params = () => ({ path: { conversation_id: props.id } });
-  const cache = useQueryClient();
+  const readAgain = useReadAgain(() => props.id);
   const asked = useQuery(() => ({
     queryKey: ["window-settings", props.id],
     queryFn: ({ signal }) => answered(api.GET("/v1/conversations/{conversation_id}/settings", { params: params(), signal })),
@@ -23,7 +23,7 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
     try {
       await answered(api.PUT("/v1/conversations/{conversation_id}/settings", { params: params(), body }));
       notify(t("settings.sent"));
-      setTimeout(() => void cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === props.id }), SHOWN_AFTER_MS);
+      void readAgain();
     } catch (failed) {
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");
     }

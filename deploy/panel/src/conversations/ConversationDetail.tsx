@@ -24,7 +24,7 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
     refetchInterval: 5_000,
   }));
   const cache = useQueryClient();
-  // The tabs follow what the conversation tells: a request by hand may take effect later than SHOWN_AFTER_MS.
+  // The tabs follow what the conversation tells: a request by hand may take effect later than `readAgain` expects.
   const ofTabs = { predicate: ({ queryKey: [kind, id] }: { queryKey: readonly unknown[] }) => id === props.id && kind !== "conversation" };
   createEffect(on(() => asked.dataUpdatedAt, (_, before) => before && void cache.invalidateQueries(ofTabs)));
   const mayWrite = () => !!asked.data?.statistics && asked.data.phase !== "forgotten" && asked.data.namespaces.every((each) => may("write", each));
