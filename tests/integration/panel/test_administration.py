@@ -151,7 +151,7 @@ async def test_a_policy_is_edited_in_a_form_checked_and_saved(panel: Panel):
     await form.get_by_label("max_memories").first.press("Tab")
     await expect(form).to_contain_text("Live memories per namespace; beyond it two are merged or one is deleted")
     await tab.page.get_by_role("button", name="Check").click()
-    await expect(form.get_by_role("status")).to_contain_text("1 from default to kitchen")
+    await expect(form.get_by_role("status").last).to_contain_text("1 from default to kitchen")
     assert await tab.serious_findings() == []
     await tab.page.get_by_role("button", name="Save", exact=True).click()
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Save").click()

@@ -1,9 +1,10 @@
 /** The settings of one conversation's context: what holds, and what may be chosen for it in place of its policy's. */
 import { useQuery } from "@tanstack/solid-query";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, percent, t } from "../i18n";
-import { Failed, Loading, reason } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { reason } from "../ui/states";
 import { notify } from "../ui/toasts";
 import { useReadAgain } from "./readAgain";
 
@@ -29,10 +30,8 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
     }
   };
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={2} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.data} keyed>
+    <Loaded of={asked} rows={2}>
+      <Show when={asked.data} keyed>
         {(settings) => (
           <>
             <dl class="facts-grid"><For each={NAMES}>{(name) => <div><dt>{t(`settings.${name}`)}<Show when={name in settings.chosen}> <span class="badge">{t("settings.chosen")}</span></Show></dt><dd>{shown(settings, name)}</dd></div>}</For></dl>
@@ -41,8 +40,8 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
             </Show>
           </>
         )}
-      </Match>
-    </Switch>
+      </Show>
+    </Loaded>
   );
 }
 

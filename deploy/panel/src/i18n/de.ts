@@ -14,7 +14,7 @@ export const de: Texts = {
   },
   state: {
     loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
-    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", request: "Anfrage {{id}}",
+    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", request: "Anfrage {{id}}",
     all: "Alles zeigen", less: "Weniger zeigen", degraded: "Ein Teil der Suche hat nicht geantwortet: Vielleicht gibt es mehr Treffer.",
   },
   list: {

@@ -12,7 +12,7 @@ export const en = {
   },
   state: {
     loading: "Loading", failed: "This could not be loaded", again: "Try again", offline: "The server does not answer. It may be restarting.",
-    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", request: "Request {{id}}",
+    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", request: "Request {{id}}",
     all: "Show all", less: "Show less", degraded: "Part of the search did not answer: there may be more results.",
   },
   list: {

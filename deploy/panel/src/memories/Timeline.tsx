@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/solid-query";
 import { extent } from "d3-array";
 import { scaleLinear } from "d3-scale";
-import { createMemo, For, Match, Show, Switch } from "solid-js";
+import { createMemo, For, Show } from "solid-js";
 import { day, named, t } from "../i18n";
+import { Loaded } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
-import { Failed, Loading } from "../ui/states";
 import { now } from "../ui/Time";
 import { KindIcon } from "./kinds";
 import { lineage, type Period } from "./lineage";
@@ -18,11 +18,7 @@ export function Timeline(props: { memory: Memory }) {
     queryFn: async ({ signal }) => lineage(props.memory, (await readRelated(props.memory.memory_id, signal)).linked, signal),
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}><Periods of={asked.data!} memory={props.memory} /></Match>
-    </Switch>
+    <Loaded of={asked} rows={3}><Periods of={asked.data!} memory={props.memory} /></Loaded>
   );
 }
 

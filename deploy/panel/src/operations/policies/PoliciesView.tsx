@@ -2,12 +2,13 @@
 import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
 import { useQuery, useQueryClient } from "@tanstack/solid-query";
 import Scale from "lucide-solid/icons/scale";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Loaded, loaded } from "../../ui/Loaded";
 import { Rows } from "../../ui/Rows";
-import { Empty, Failed, Loading } from "../../ui/states";
+import { Empty } from "../../ui/states";
 import { w, word } from "../words";
 import { History } from "./History";
 import { PolicyForm, type Draft } from "./PolicyForm";
@@ -32,32 +33,28 @@ export function PoliciesView() {
   return (
     <>
       <p class="hint">{w("policies.hint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading /></Match>
-        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.data}>
-          <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
-            <section class="panel-card letters" aria-label={w("section.policies")}>
-              <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
-              <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
-            </section>
-            <section class="panel-card detail-card" aria-label={w("work.policy")}>
-              <Show when={begun()} keyed fallback={
-                <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
-                  {(applied) => (
-                    <>
-                      <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
-                      <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
-                    </>
-                  )}
-                </Show>
-              }>
-                {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
+      <Loaded of={asked}>
+        <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
+          <section class="panel-card letters" aria-label={w("section.policies")}>
+            <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
+            <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
+          </section>
+          <section class="panel-card detail-card" aria-label={w("work.policy")}>
+            <Show when={begun()} keyed fallback={
+              <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
+                {(applied) => (
+                  <>
+                    <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
+                    <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
+                  </>
+                )}
               </Show>
-            </section>
-          </div>
-        </Match>
-      </Switch>
+            }>
+              {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
+            </Show>
+          </section>
+        </div>
+      </Loaded>
     </>
   );
 }
@@ -79,7 +76,7 @@ function Row(props: { applied: Applied; chosen: boolean; open: () => void }) {
 function Begin(props: { begin: (draft: Draft) => void }) {
   const presets = useQuery(() => ({ queryKey: ["presets"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/presets", { signal }))).presets, staleTime: Infinity }));
   const begin = (name: string) => {
-    const preset = presets.data?.find((each) => each.name === name);
+    const preset = loaded(presets)?.find((each) => each.name === name);
     const { version: _, ...rest } = (preset ?? {}) as Draft;
     props.begin({ ...rest, name: "", match: {} });
   };
@@ -89,7 +86,7 @@ function Begin(props: { begin: (draft: Draft) => void }) {
       <select class="choice" value="" onChange={(event) => (begin(event.currentTarget.value), (event.currentTarget.value = ""))}>
         <option value="">–</option>
         <option value="(none)">{w("policies.blank")}</option>
-        <For each={presets.data ?? []}>{(each) => <option value={each.name}>{each.name}</option>}</For>
+        <For each={loaded(presets)}>{(each) => <option value={each.name}>{each.name}</option>}</For>
       </select>
     </label>
   );
