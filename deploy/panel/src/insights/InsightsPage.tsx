@@ -1,6 +1,6 @@
 /** What happened in a namespace over time, what it costs, how large it is beside others, and a map of what is remembered. */
 import { A, useSearchParams } from "@solidjs/router";
-import { useQuery } from "@tanstack/solid-query";
+import { keepPreviousData, useQuery } from "@tanstack/solid-query";
 import ChartColumn from "lucide-solid/icons/chart-column";
 import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
@@ -61,6 +61,7 @@ function OverTime(props: { namespace: string }) {
   const asked = useQuery(() => ({
     queryKey: ["history", props.namespace, span()],
     queryFn: ({ signal }) => answered(api.GET("/v1/statistics/history", { params: { query: { namespace: props.namespace, days: span() } }, signal })),
+    placeholderData: keepPreviousData, // so that the choice of days keeps the focus
   }));
   return (
     <Card title={t("insights.overTime")} asked={asked}>

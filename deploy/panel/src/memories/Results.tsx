@@ -117,7 +117,7 @@ function Said(props: { hit: Hit; chosen?: string }) {
 /** A message right before or after the one that was found. */
 function Beside(props: { said: Passage }) {
   return (
-    <span class="beside" dir="auto">
+    <span class="neighbour" dir="auto">
       <span class="kind">{props.said.speaker || named("role", props.said.role)}</span> <q>{props.said.text}</q>
     </span>
   );

@@ -1,6 +1,8 @@
 /** Policies as they apply, one of them as a form, what a change would reach, and who changed it before. */
+import { DropdownMenu } from "@kobalte/core/dropdown-menu";
 import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
 import { useQuery, useQueryClient } from "@tanstack/solid-query";
+import ChevronsUpDown from "lucide-solid/icons/chevrons-up-down";
 import Scale from "lucide-solid/icons/scale";
 import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
@@ -72,22 +74,24 @@ function Row(props: { applied: Applied; chosen: boolean; open: () => void }) {
   );
 }
 
-/** A new policy, from a preset. */
+/** A new policy, from the defaults or a preset. */
 function Begin(props: { begin: (draft: Draft) => void }) {
   const presets = useQuery(() => ({ queryKey: ["presets"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/presets", { signal }))).presets, staleTime: Infinity }));
-  const begin = (name: string) => {
-    const preset = loaded(presets)?.find((each) => each.name === name);
-    const { version: _, ...rest } = (preset ?? {}) as Draft;
+  const begin = (preset: object) => {
+    const { version: _, ...rest } = preset as Draft;
     props.begin({ ...rest, name: "", match: {} });
   };
   return (
-    <label class="with-label choosing">
-      <span class="hint">{w("policies.begin")}</span>
-      <select class="choice" value="" onChange={(event) => (begin(event.currentTarget.value), (event.currentTarget.value = ""))}>
-        <option value="">–</option>
-        <option value="(none)">{w("policies.blank")}</option>
-        <For each={loaded(presets)}>{(each) => <option value={each.name}>{each.name}</option>}</For>
-      </select>
-    </label>
+    <div class="choosing">
+      <DropdownMenu modal={false}>
+        <DropdownMenu.Trigger class="button small">{w("policies.begin")}<ChevronsUpDown aria-hidden="true" /></DropdownMenu.Trigger>
+        <DropdownMenu.Portal>
+          <DropdownMenu.Content class="menu menu-list">
+            <DropdownMenu.Item class="menu-item" onSelect={() => begin({})}>{w("policies.blank")}</DropdownMenu.Item>
+            <For each={loaded(presets)}>{(each) => <DropdownMenu.Item class="menu-item" onSelect={() => begin(each)}>{each.name}</DropdownMenu.Item>}</For>
+          </DropdownMenu.Content>
+        </DropdownMenu.Portal>
+      </DropdownMenu>
+    </div>
   );
 }
