@@ -36,7 +36,11 @@ const queries = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: { staleTime: 10_000, reconcile: replaceEqualDeep, retry: (failures, error) => failures < MOST_TRIES && isTemporary(error) },
+    queries: {
+      staleTime: 10_000, reconcile: replaceEqualDeep, retry: (failures, error) => failures < MOST_TRIES && isTemporary(error),
+      networkMode: "always", refetchOnReconnect: true, // a server on this machine answers without a network, and others fail, which is shown
+    },
+    mutations: { networkMode: "always" },
   },
 });
 

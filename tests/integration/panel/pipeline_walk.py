@@ -105,7 +105,8 @@ async def operations(tab: Opened, namespace: str, deployment: Deployment, **said
     await expect(tab.page.locator(".sides")).to_contain_text("User is allergic to shellfish.")
 
     await tab.go("/operations/policies", ns=namespace)
-    await tab.page.get_by_label("New, based on").select_option("app-notes")
+    await tab.page.get_by_role("button", name="New, based on").click()
+    await tab.page.get_by_role("menuitem", name="app-notes").click()
     await tab.page.get_by_label("Name", exact=True).fill("garden")
     await tab.page.locator(".detail-card").get_by_label("app_id").fill("garden")
     await tab.page.get_by_role("button", name="Check").click()

@@ -1,6 +1,7 @@
 """The frame of all views: sign-in, content security policy, colour schemes, languages, screen sizes, speed."""
 
 import re
+from collections import Counter
 from statistics import median
 from typing import Any
 
@@ -11,11 +12,13 @@ from agents.api.access.authentication import NoAuthentication
 from agents.api.panel.files import files
 from tests.api import Api, a_memory
 from tests.integration.panel.panel import PHONE, Panel
+from tests.integration.panel.views import SOURCES
 from tests.servers.asgi import serve_app
 
 LIST = "/memories?ns=app%2Fada"
 INTERACTIVE_MS = 1_000
 HEADERS_BYTES = 5_000  # of answers that say that the cache holds what there is
+CLASS_ALONE = re.compile(r"^(\.[\w-]+) \{", re.MULTILINE)
 TRIES, MOST_TRIES = 5, 20  # other tests may keep the machine busy
 FETCHED_BYTES = """performance.getEntriesByType("resource")
     .filter((each) => each.name.includes("/panel/")).reduce((all, each) => all + each.transferSize, 0)"""
@@ -107,6 +110,11 @@ async def test_list_and_detail_are_accessible_on_a_phone_in_dark_colours(panel: 
     )
 
 
+async def test_the_link_of_the_current_view_is_in_sight_on_a_phone(panel: Panel):
+    tab = await panel.signed_in("/operations/letters?ns=app%2Fada", context=PHONE, read="*")
+    await expect(tab.page.get_by_role("link", name="Operations")).to_be_in_viewport()
+
+
 async def test_colours_and_language_are_chosen_by_keyboard_and_stay(panel: Panel):
     tab = await panel.signed_in(LIST, read="app/*")
     await choose(tab, "Dark")
@@ -151,3 +159,11 @@ def test_the_first_view_weighs_at_most_250_kb_compressed():
     linked = set(re.findall(r'(?:src|href)="\./([^"]+)"', page.plain.decode()))
     assert any(name.endswith(".js") for name in linked)
     assert sum(len(files()[name].packed) for name in linked) + len(page.packed) <= 250_000
+
+
+def test_each_class_has_its_style_in_one_file():
+    """Files of styles come with the views that are opened, and would change views that have the same class."""
+    classes = Counter(
+        name for file in (SOURCES / "styles").glob("*.css") for name in set(CLASS_ALONE.findall(file.read_text()))
+    )
+    assert [name for name, files in classes.items() if files > 1] == []

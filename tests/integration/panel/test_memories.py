@@ -160,7 +160,7 @@ async def test_a_search_finds_memories_and_messages_and_explains_each_match(pane
     said = tab.rows.filter(has_text="My cello is from 1890.")
     await expect(said.locator("mark")).to_have_text("cello")
     await expect(said).to_contain_text("No memory says this")
-    await expect(said.locator(".beside")).to_contain_text("How old is your instrument?")
+    await expect(said.locator(".neighbour")).to_contain_text("How old is your instrument?")
     assert await tab.serious_findings() == []
     await tab.page.get_by_label("Search", exact=True).fill("violin")
     await expect(tab.page.get_by_text("Nothing was found")).to_be_visible()
@@ -190,6 +190,7 @@ async def test_a_memory_is_made_by_hand(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.signed_in(LIST, write="app/*")
     await tab.page.get_by_role("button", name="New memory").click()
+    await expect(tab.page.get_by_label("What to remember")).to_be_focused()
     await tab.page.get_by_role("button", name="Save").click()
     await expect(tab.page.get_by_text("Write what to remember.")).to_be_visible()
     await tab.page.get_by_label("What to remember").fill("User keeps bees.")
@@ -223,6 +224,14 @@ async def test_a_read_only_key_is_offered_no_write_actions(panel: Panel):
     await tab.page.get_by_role("combobox", name="Namespace").fill("")
     await expect(tab.page.get_by_role("listbox").get_by_role("option")).to_have_count(1)
     assert "other/bob" not in await tab.page.content()
+
+
+async def test_an_undo_in_a_notification_returns_the_focus_to_where_it_was(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
+    await tab.page.get_by_role("button", name="Pin", exact=True).press("Enter")
+    await tab.page.get_by_label("Notifications").get_by_role("button", name="Undo").press("Enter")
+    await expect(tab.page.get_by_role("button", name="Pin", exact=True)).to_be_focused()
 
 
 async def test_arrow_keys_and_enter_open_a_memory_and_browser_back_closes_it(panel: Panel):

@@ -18,7 +18,8 @@ HELP = """() => [...document.querySelectorAll(".policy-field, .policy-group")].m
 async def opened(panel: Panel) -> Opened:
     """A new policy, with all groups unfolded."""
     tab = await panel.signed_in(f"/operations/policies{OF_ALL}", admin="*")
-    await tab.page.get_by_label("New, based on").select_option("the defaults")
+    await tab.page.get_by_role("button", name="New, based on").press("Enter")
+    await tab.page.get_by_role("menuitem", name="the defaults").press("Enter")
     await tab.page.get_by_label("Name", exact=True).fill("garden")
     await tab.page.locator(".policy-field").first.wait_for(state="attached")
     await tab.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")

@@ -9,52 +9,22 @@ from playwright.async_api import expect
 from agents.consolidation.requests import manual_run
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.adjustments import Adjustments
-from schemas.conversations.messages import Scope
 from schemas.conversations.window_settings import Adjustable, WindowSettings
-from schemas.conversations.windows import UNDO_S, Gap, Restorable, WindowState
+from schemas.conversations.windows import UNDO_S, Gap, Restorable
 from schemas.policies.policies import Policies, Policy
 from tests.api import NOON, a_memory
-from tests.fakes.windows import AT_S, a_state
-from tests.integration.panel.panel import Opened, Panel
+from tests.fakes.windows import AT_S
+from tests.integration.panel.panel import Panel
+from tests.integration.panel.polling import IN_ADAS, TALK, is_looked_at_again, polls, talked, watching
 
-IN_ADAS = "?ns=app%2Fada"
 A_RUN = manual_run(RunRequest(namespace="app/ada", dry_run=True), ("app/ada",), "the operator", NOON)
-LONGEST_POLL_MS = 15_000
-
-
-async def watching(panel: Panel, view: str, **grants: str) -> Opened:
-    tab = await panel.open_tab(panel.address)
-    await tab.page.clock.install()
-    await tab.go(view)
-    await tab.sign_in(panel.api.keys.add(**grants))
-    return tab
-
-
-async def polls(tab: Opened) -> None:
-    await tab.page.clock.fast_forward(LONGEST_POLL_MS)
-
-
-async def is_looked_at_again(tab: Opened) -> None:
-    """As if its window were brought to the front: what is older than a few seconds is asked for again."""
-    await tab.page.clock.fast_forward(LONGEST_POLL_MS)
-    await tab.page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
-
-
-def a_window(name: str = "talk", revision: int = 1, percent_used: float = 60.1, **fields: object) -> WindowState:
-    scope = Scope(conversation_id=name, app_id="app", user_id="ada")
-    state = a_state(name, revision, scope=scope, **fields)
-    return replace(state, statistics=replace(state.statistics, percent_used=percent_used))
-
-
-async def talked(panel: Panel, name: str, said: str, revision: int = 1, **fields: object) -> None:
-    panel.api.archive.say(name, ("user", said), app_id="app", user_id="ada")
-    await panel.api.windows.project([a_window(name, revision, **fields)])
+DAY_MS = 86_400_000
 
 
 async def test_a_focused_message_keeps_the_focus_when_it_changes_and_others_are_said(panel: Panel):
     for turn in ("One.", "Two.", "Three."):
         await talked(panel, "talk", turn)
-    tab = await watching(panel, f"/conversations/talk{IN_ADAS}", read="app/*")
+    tab = await watching(panel, TALK, read="app/*")
     message = tab.page.locator(".message").filter(has_text="Two.")
     await expect(message).to_contain_text("In context")
     follow = message.get_by_role("link", name="Follow")
@@ -145,7 +115,7 @@ async def test_settings_that_are_typed_stay_when_a_poll_finds_nothing_new(panel:
     policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=settings)
     panel.api.ports.conversations._policies = Policies((policy,))
     await talked(panel, "talk", "Hello.")
-    tab = await watching(panel, f"/conversations/talk{IN_ADAS}&tab=settings", write="app/*")
+    tab = await watching(panel, f"{TALK}&tab=settings", write="app/*")
     most = tab.page.get_by_role("spinbutton", name="Maximum messages")
     await most.fill("40")
     for _ in range(2):  # what the first brings is on the page when the second asks
@@ -165,15 +135,34 @@ async def test_a_policy_that_is_typed_stays_when_the_window_is_looked_at_again(p
     await expect(most).to_have_value("77")
 
 
-async def test_a_mark_made_elsewhere_is_shown_after_one_made_here(panel: Panel):
+async def test_a_mark_that_is_chosen_stays_until_the_conversation_has_another(panel: Panel):
     await talked(panel, "talk", "One.")
-    tab = await watching(panel, f"/conversations/talk{IN_ADAS}", write="app/*")
-    mark = tab.page.get_by_role("combobox", name="Treat as")
-    await mark.select_option("pinned")
+    tab = await watching(panel, TALK, write="app/*")
+    mark = tab.page.get_by_role("button", name="Treat as")
+    await mark.click()
+    await tab.page.get_by_role("menuitemradio", name="pinned").click()
     await expect(tab.page.get_by_text("The message is now: pinned")).to_be_visible()
+    for _ in range(2):  # what the first brings is on the page when the second asks
+        async with tab.page.expect_response("**/messages?*"):
+            await polls(tab)
+    await expect(mark).to_have_text("Treat as pinned")
     await talked(panel, "talk", "Two.", 2, adjustments=Adjustments(marks={"talk-1": "expendable"}))
     await polls(tab)
-    await expect(mark.first).to_have_value("expendable")
+    await expect(mark.first).to_have_text("Treat as expendable")
+
+
+async def test_a_mark_that_is_undone_at_once_is_not_shown_again_when_the_conversation_tells_of_it(panel: Panel):
+    await talked(panel, "talk", "One.")
+    tab = await watching(panel, TALK, write="app/*")
+    mark = tab.page.get_by_role("button", name="Treat as")
+    await mark.click()
+    await tab.page.get_by_role("menuitemradio", name="pinned").click()
+    await tab.page.get_by_role("button", name="Undo", exact=True).click()
+    await expect(mark).to_have_text("Treat as normal")
+    await talked(panel, "talk", "Two.", 2, adjustments=Adjustments(marks={"talk-1": "pinned"}))
+    await polls(tab)
+    await expect(tab.page.locator(".message")).to_have_count(2)
+    await expect(mark.first).to_have_text("Treat as normal")
 
 
 async def test_ages_and_deadlines_go_on_while_polls_find_nothing_new(panel: Panel):
@@ -182,9 +171,20 @@ async def test_ages_and_deadlines_go_on_while_polls_find_nothing_new(panel: Pane
     cleared_at = at - UNDO_S + 60
     restorable = {"cleared_at": cleared_at, "restorable": Restorable(cleared_at + UNDO_S, "cleared", 8)}
     await talked(panel, "talk", "Hello.", last_message_at=at, **restorable)
-    tab = await watching(panel, f"/conversations/talk{IN_ADAS}", write="app/*")
+    tab = await watching(panel, TALK, write="app/*")
     undo = tab.page.get_by_role("button", name="Undo clearing")
     await expect(undo).to_be_visible()
     await tab.page.clock.fast_forward(180_000)
     await expect(tab.rows.locator("time")).to_have_text("3 min ago")
     await expect(undo).to_have_count(0)
+
+
+async def test_a_validity_that_begins_or_ends_shows_without_a_poll(panel: Panel):
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    panel.api.memories.put(a_memory("m1", valid_from=tomorrow), a_memory("m2", valid_until=tomorrow, importance=0.1))
+    tab = await watching(panel, f"/memories/m2{IN_ADAS}&tab=timeline", read="app/*")
+    await expect(tab.rows.first).to_contain_text("from ")
+    await expect(tab.page.locator(".period:not(.past)")).to_have_count(1)
+    await tab.page.clock.fast_forward(DAY_MS)
+    await expect(tab.rows.first).not_to_contain_text("from ")
+    await expect(tab.page.locator(".period.past")).to_have_count(1)

@@ -46,6 +46,9 @@ export function problemOf(response: Response, body: unknown): ApiProblem {
   return new ApiProblem(response.status, problem?.detail ?? response.statusText, problem?.request_id ?? undefined);
 }
 
+/** What was loaded before must not be shown any longer: it is gone, or the key may not read it any more. */
+export const isRefused = (error: unknown): boolean => error instanceof ApiProblem && (error.status === 403 || error.status === 404);
+
 export const isMissing = (error: unknown): boolean => error instanceof ApiProblem && error.status === 404;
 
 /** What may pass by itself. */

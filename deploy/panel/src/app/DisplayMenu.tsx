@@ -1,9 +1,9 @@
 /** Colours and language. */
 import { DropdownMenu } from "@kobalte/core/dropdown-menu";
-import Check from "lucide-solid/icons/check";
 import SunMoon from "lucide-solid/icons/sun-moon";
-import { For, type JSX } from "solid-js";
+import { For } from "solid-js";
 import { LANGUAGES, language, setLanguage, t, type Language } from "../i18n";
+import { MenuChoice } from "../ui/MenuChoice";
 import { setTheme, theme, THEMES, type Theme } from "./theme";
 
 export function DisplayMenu() {
@@ -17,7 +17,7 @@ export function DisplayMenu() {
           <DropdownMenu.Group>
             <DropdownMenu.GroupLabel class="menu-label">{t("nav.theme")}</DropdownMenu.GroupLabel>
             <DropdownMenu.RadioGroup value={theme()} onChange={(chosen) => setTheme(chosen as Theme)}>
-              <For each={THEMES}>{(each) => <Choice value={each}>{t(`theme.${each}`)}</Choice>}</For>
+              <For each={THEMES}>{(each) => <MenuChoice value={each}>{t(`theme.${each}`)}</MenuChoice>}</For>
             </DropdownMenu.RadioGroup>
           </DropdownMenu.Group>
           <DropdownMenu.Separator />
@@ -25,23 +25,12 @@ export function DisplayMenu() {
             <DropdownMenu.GroupLabel class="menu-label">{t("nav.language")}</DropdownMenu.GroupLabel>
             <DropdownMenu.RadioGroup value={language()} onChange={(chosen) => setLanguage(chosen as Language)}>
               <For each={Object.entries(LANGUAGES)}>
-                {([code, name]) => <Choice value={code}><span lang={code}>{name}</span></Choice>}
+                {([code, name]) => <MenuChoice value={code}><span lang={code}>{name}</span></MenuChoice>}
               </For>
             </DropdownMenu.RadioGroup>
           </DropdownMenu.Group>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu>
-  );
-}
-
-function Choice(props: { value: string; children: JSX.Element }) {
-  return (
-    <DropdownMenu.RadioItem class="menu-item" value={props.value}>
-      <span class="menu-mark">
-        <DropdownMenu.ItemIndicator><Check /></DropdownMenu.ItemIndicator>
-      </span>
-      {props.children}
-    </DropdownMenu.RadioItem>
   );
 }

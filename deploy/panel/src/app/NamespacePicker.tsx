@@ -6,6 +6,7 @@ import ChevronsUpDown from "lucide-solid/icons/chevrons-up-down";
 import { createEffect, createSignal } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
+import { loaded } from "../ui/Loaded";
 
 type Namespace = Shape<"NamespaceSummary">;
 
@@ -18,7 +19,7 @@ export function NamespacePicker() {
       answered(api.GET("/v1/namespaces", { params: { query: { containing: typed(), limit: 100 } }, signal })),
     placeholderData: keepPreviousData,
   }));
-  const known = (): Namespace[] => (found.isSuccess ? found.data.namespaces : []);
+  const known = (): Namespace[] => loaded(found)?.namespaces ?? [];
   const chosen = (): Namespace | null => {
     const name = search.ns;
     return name ? (known().find((each) => each.namespace === name) ?? { namespace: name, live: 0 }) : null;

@@ -5,6 +5,7 @@ import { createEffect, createRoot, Match, Show, Suspense, Switch } from "solid-j
 import { answered, api, ApiProblem } from "../api/client";
 import { followLanguage, t } from "../i18n";
 import { keepFocus } from "../ui/focus";
+import { loaded } from "../ui/Loaded";
 import { Failed, Loading } from "../ui/states";
 import { Toasts } from "../ui/toasts";
 import { Navigation } from "./Navigation";
@@ -36,12 +37,12 @@ export function Shell(props: RouteSectionProps) {
         <Match when={refused()}>
           <SignIn wrong={key() !== ""} />
         </Match>
-        <Match when={asked.isError}>
+        <Match when={asked.isLoadingError}>
           <main class="alone">
             <Failed error={asked.error} again={() => void asked.refetch()} />
           </main>
         </Match>
-        <Match when={asked.isSuccess}>
+        <Match when={loaded(asked)}>
           <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById("content")?.focus())}>
             {t("nav.skip")}
           </a>

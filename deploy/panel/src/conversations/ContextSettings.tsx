@@ -1,11 +1,12 @@
 /** The settings of one conversation's context: what holds, and what may be chosen for it in place of its policy's. */
-import { useQuery, useQueryClient } from "@tanstack/solid-query";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { useQuery } from "@tanstack/solid-query";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, percent, t } from "../i18n";
-import { Failed, Loading, reason } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { reason } from "../ui/states";
 import { notify } from "../ui/toasts";
-import { SHOWN_AFTER_MS } from "./WindowActions";
+import { useReadAgain } from "./readAgain";
 
 type Settings = Shape<"ConversationSettings">;
 type Choice = Shape<"WindowChoice">;
@@ -14,7 +15,7 @@ const NUMBERS = ["max_messages", "max_tokens", "min_recent", "warning_at"] as co
 
 export function ContextSettings(props: { id: string; mayWrite: boolean }) {
   const params = () => ({ path: { conversation_id: props.id } });
-  const cache = useQueryClient();
+  const readAgain = useReadAgain(() => props.id);
   const asked = useQuery(() => ({
     queryKey: ["window-settings", props.id],
     queryFn: ({ signal }) => answered(api.GET("/v1/conversations/{conversation_id}/settings", { params: params(), signal })),
@@ -23,16 +24,14 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
     try {
       await answered(api.PUT("/v1/conversations/{conversation_id}/settings", { params: params(), body }));
       notify(t("settings.sent"));
-      setTimeout(() => void cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === props.id }), SHOWN_AFTER_MS);
+      void readAgain();
     } catch (failed) {
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");
     }
   };
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={2} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.data} keyed>
+    <Loaded of={asked} rows={2}>
+      <Show when={asked.data} keyed>
         {(settings) => (
           <>
             <dl class="facts-grid"><For each={NAMES}>{(name) => <div><dt>{t(`settings.${name}`)}<Show when={name in settings.chosen}> <span class="badge">{t("settings.chosen")}</span></Show></dt><dd>{shown(settings, name)}</dd></div>}</For></dl>
@@ -41,8 +40,8 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
             </Show>
           </>
         )}
-      </Match>
-    </Switch>
+      </Show>
+    </Loaded>
   );
 }
 

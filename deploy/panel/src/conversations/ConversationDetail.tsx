@@ -2,11 +2,11 @@
 import { Tabs } from "@kobalte/core/tabs";
 import { useSearchParams } from "@solidjs/router";
 import { useQuery, useQueryClient } from "@tanstack/solid-query";
-import { createEffect, For, Match, on, Show, Switch } from "solid-js";
+import { createEffect, For, on, Show } from "solid-js";
 import { answered, api } from "../api/client";
 import { number, t, translated } from "../i18n";
 import { Back } from "../ui/Back";
-import { Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
 import { Moment } from "../ui/Time";
 import { may } from "../app/session";
 import { ContextSettings } from "./ContextSettings";
@@ -24,7 +24,7 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
     refetchInterval: 5_000,
   }));
   const cache = useQueryClient();
-  // The tabs follow what the conversation tells: a request by hand may take effect later than SHOWN_AFTER_MS.
+  // The tabs follow what the conversation tells: a request by hand may take effect later than `readAgain` expects.
   const ofTabs = { predicate: ({ queryKey: [kind, id] }: { queryKey: readonly unknown[] }) => id === props.id && kind !== "conversation" };
   createEffect(on(() => asked.dataUpdatedAt, (_, before) => before && void cache.invalidateQueries(ofTabs)));
   const mayWrite = () => !!asked.data?.statistics && asked.data.phase !== "forgotten" && asked.data.namespaces.every((each) => may("write", each));
@@ -32,33 +32,29 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
     <article class="detail">
       <Back close={props.close} />
       <h2>{props.id}</h2>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess}>
-          <dl class="facts-grid">
-            <div><dt>{t("conversation.phase")}</dt><dd>{t(`phase.${asked.data!.phase}`)}</dd></div>
-            <div><dt>{t("conversation.policy")}</dt><dd>{asked.data!.policy}</dd></div>
-            <div class="wide"><dt>{t("conversation.feeds")}</dt><dd>{asked.data!.namespaces.join(", ")}</dd></div>
-            <Show when={asked.data!.last_message_at}>{(at) => <div><dt>{t("conversation.lastMessage")}</dt><dd><Moment at={at()} /></dd></div>}</Show>
-            <Show when={asked.data!.model}>{(model) => <div><dt>{t("conversation.model")}</dt><dd>{model()}</dd></div>}</Show>
-          </dl>
-          <Show when={asked.data!.statistics}>{(statistics) => <TokenWindow id={props.id} statistics={statistics()} />}</Show>
-          <Show when={mayWrite()}><WindowActions conversation={asked.data!} /></Show>
-          <Tabs class="tabs" value={search.tab ?? "messages"} onChange={(tab) => setSearch({ tab: tab === "messages" ? undefined : tab }, { replace: true })}>
-            <Tabs.List class="tab-list">
-              <Tabs.Trigger class="tab" value="messages">{t("conversation.messages")}</Tabs.Trigger>
-              <Tabs.Trigger class="tab" value="context">{t("conversation.shown")}</Tabs.Trigger>
-              <Tabs.Trigger class="tab" value="prunings">{t("conversation.prunings")}</Tabs.Trigger>
-              <Show when={asked.data!.statistics}><Tabs.Trigger class="tab" value="settings">{t("settings.title")}</Tabs.Trigger></Show>
-            </Tabs.List>
-            <Tabs.Content value="messages"><Messages id={props.id} mayWrite={mayWrite()} /></Tabs.Content>
-            <Tabs.Content value="context"><ModelContext id={props.id} /></Tabs.Content>
-            <Tabs.Content value="prunings"><Prunings id={props.id} /></Tabs.Content>
-            <Tabs.Content value="settings"><ContextSettings id={props.id} mayWrite={mayWrite()} /></Tabs.Content>
-          </Tabs>
-        </Match>
-      </Switch>
+      <Loaded of={asked} rows={3}>
+        <dl class="facts-grid">
+          <div><dt>{t("conversation.phase")}</dt><dd>{t(`phase.${asked.data!.phase}`)}</dd></div>
+          <div><dt>{t("conversation.policy")}</dt><dd>{asked.data!.policy}</dd></div>
+          <div class="wide"><dt>{t("conversation.feeds")}</dt><dd>{asked.data!.namespaces.join(", ")}</dd></div>
+          <Show when={asked.data!.last_message_at}>{(at) => <div><dt>{t("conversation.lastMessage")}</dt><dd><Moment at={at()} /></dd></div>}</Show>
+          <Show when={asked.data!.model}>{(model) => <div><dt>{t("conversation.model")}</dt><dd>{model()}</dd></div>}</Show>
+        </dl>
+        <Show when={asked.data!.statistics}>{(statistics) => <TokenWindow id={props.id} statistics={statistics()} />}</Show>
+        <Show when={mayWrite()}><WindowActions conversation={asked.data!} /></Show>
+        <Tabs class="tabs" value={search.tab ?? "messages"} onChange={(tab) => setSearch({ tab: tab === "messages" ? undefined : tab }, { replace: true })}>
+          <Tabs.List class="tab-list">
+            <Tabs.Trigger class="tab" value="messages">{t("conversation.messages")}</Tabs.Trigger>
+            <Tabs.Trigger class="tab" value="context">{t("conversation.shown")}</Tabs.Trigger>
+            <Tabs.Trigger class="tab" value="prunings">{t("conversation.prunings")}</Tabs.Trigger>
+            <Show when={asked.data!.statistics}><Tabs.Trigger class="tab" value="settings">{t("settings.title")}</Tabs.Trigger></Show>
+          </Tabs.List>
+          <Tabs.Content value="messages"><Messages id={props.id} mayWrite={mayWrite()} /></Tabs.Content>
+          <Tabs.Content value="context"><ModelContext id={props.id} /></Tabs.Content>
+          <Tabs.Content value="prunings"><Prunings id={props.id} /></Tabs.Content>
+          <Tabs.Content value="settings"><ContextSettings id={props.id} mayWrite={mayWrite()} /></Tabs.Content>
+        </Tabs>
+      </Loaded>
     </article>
   );
 }
@@ -70,28 +66,24 @@ function Prunings(props: { id: string }) {
     reconcile: "number",
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={2} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}>
-        <Show when={asked.data!.prunings.length} fallback={<p class="hint">{t("conversation.neverPruned")}</p>}>
-          <ol class="versions">
-            <For each={asked.data!.prunings}>
-              {(pruning) => (
-                <li class="version">
-                  <p class="facts">
-                    <strong>{t("conversation.left", { count: number(pruning.count) })}</strong>
-                    <Moment at={pruning.at} />
-                    <span>{t("conversation.tokensFell", { before: number(pruning.tokens_before), after: number(pruning.tokens_after) })}</span>
-                    <Show when={pruning.undone_at}>{(at) => <span class="badge">{t("conversation.undone")} <Moment at={at()} /></span>}</Show>
-                  </p>
-                  <ul><For each={pruning.removed}>{(run) => <li class="hint">{number(run.count)} × {translated("reason", run.reason, run.why)}</li>}</For></ul>
-                </li>
-              )}
-            </For>
-          </ol>
-        </Show>
-      </Match>
-    </Switch>
+    <Loaded of={asked} rows={2}>
+      <Show when={asked.data!.prunings.length} fallback={<p class="hint">{t("conversation.neverPruned")}</p>}>
+        <ol class="versions">
+          <For each={asked.data!.prunings}>
+            {(pruning) => (
+              <li class="version">
+                <p class="facts">
+                  <strong>{t("conversation.left", { count: number(pruning.count) })}</strong>
+                  <Moment at={pruning.at} />
+                  <span>{t("conversation.tokensFell", { before: number(pruning.tokens_before), after: number(pruning.tokens_after) })}</span>
+                  <Show when={pruning.undone_at}>{(at) => <span class="badge">{t("conversation.undone")} <Moment at={at()} /></span>}</Show>
+                </p>
+                <ul><For each={pruning.removed}>{(run) => <li class="hint">{number(run.count)} × {translated("reason", run.reason, run.why)}</li>}</For></ul>
+              </li>
+            )}
+          </For>
+        </ol>
+      </Show>
+    </Loaded>
   );
 }

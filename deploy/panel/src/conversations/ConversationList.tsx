@@ -4,11 +4,12 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import UsersRound from "lucide-solid/icons/users-round";
 import X from "lucide-solid/icons/x";
-import { createEffect, For, Match, Show, Switch } from "solid-js";
+import { createEffect, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
+import { Loaded, loaded } from "../ui/Loaded";
 import { ScrollingRows } from "../ui/Rows";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Empty, Loading } from "../ui/states";
 import { Ago } from "../ui/Time";
 
 type Summary = Shape<"ConversationSummary">;
@@ -30,11 +31,10 @@ export function ConversationList(props: { namespace?: string; chosen?: string; t
     reconcile: "conversation_id",
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) > 1 ? false : 15_000),
   }));
-  const found = (): Summary[] => asked.data?.conversations ?? [];
+  const found = (): Summary[] => loaded(asked)?.conversations ?? [];
   // A page may be empty while others come behind it: the key may not read what was looked at for it.
-  createEffect(() => {
-    if (!found().length && asked.hasNextPage && !asked.isFetching && asked.data!.pages < MOST_EMPTY) void asked.fetchNextPage();
-  });
+  const readsOn = () => !found().length && asked.hasNextPage && !asked.isError && asked.data!.pages < MOST_EMPTY;
+  createEffect(() => readsOn() && !asked.isFetching && void asked.fetchNextPage());
   const filtered = () => !!(search.user || phase());
   return (
     <>
@@ -52,21 +52,20 @@ export function ConversationList(props: { namespace?: string; chosen?: string; t
           <button class="button small quiet" onClick={() => setSearch({ user: undefined, phase: undefined }, { replace: true })}><X aria-hidden="true" />{t("list.reset")}</button>
         </Show>
       </div>
-      <Switch>
-        <Match when={asked.isPending || (!found().length && asked.isFetching)}><Loading /></Match>
-        <Match when={asked.isError && !found().length}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!found().length}>
-          <Empty icon={<MessagesSquare />} title={filtered() ? t("conversation.noMatch") : t("conversation.none")} hint={filtered() ? t("list.noMatchHint") : t("conversation.noneHint")} />
-        </Match>
-        <Match when={true}>
+      <Loaded of={asked}>
+        <Show when={found().length} fallback={
+          <Show when={!readsOn() && !asked.isPlaceholderData} fallback={<Loading />}>
+            <Empty icon={<MessagesSquare />} title={filtered() ? t("conversation.noMatch") : t("conversation.none")} hint={filtered() ? t("list.noMatchHint") : t("conversation.noneHint")} />
+          </Show>
+        }>
           <ScrollingRows
             label={t("nav.conversations")} stale={asked.isPlaceholderData}
             more={<Show when={asked.hasNextPage}><button class="button small more" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{t("conversation.more")}</button></Show>}
           >
             <For each={found()}>{(each, index) => <li data-index={index()}><Row conversation={each} chosen={each.conversation_id === props.chosen} href={props.to(each.conversation_id)} named={!props.namespace} /></li>}</For>
           </ScrollingRows>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </>
   );
 }

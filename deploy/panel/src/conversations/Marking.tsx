@@ -1,38 +1,49 @@
-/** What a message is to be in its context: pinned, important, expendable, or weighed by what it says. */
-import { useQueryClient } from "@tanstack/solid-query";
-import { createSignal, For } from "solid-js";
+/** What a message is to be in its context: pinned, important, expendable, or weighed by what it says. It is chosen from a menu, as a field
+ * would choose each mark that arrow keys pass. */
+import { DropdownMenu } from "@kobalte/core/dropdown-menu";
+import ChevronsUpDown from "lucide-solid/icons/chevrons-up-down";
+import { createEffect, createMemo, createSignal, For, on } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { t } from "../i18n";
+import { MenuChoice } from "../ui/MenuChoice";
 import { reason } from "../ui/states";
 import { notify } from "../ui/toasts";
+import { useReadAgain } from "./readAgain";
 
 type Mark = Shape<"MarkRequest">["importance"];
 const MARKS: Mark[] = ["normal", "pinned", "important", "expendable"];
-const SHOWN_AFTER_MS = 1_500; // until the conversation tells of it
 
 export function Marking(props: { conversation: string; message: Shape<"MessageView"> }) {
-  const cache = useQueryClient();
-  const [sent, setSent] = createSignal<Mark>();
-  const mark = (): Mark => sent() ?? props.message.mark ?? (props.message.important ? "important" : "normal");
-  const shown = () => cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === props.conversation });
+  const readAgain = useReadAgain(() => props.conversation);
+  const told = createMemo((): Mark => props.message.mark ?? (props.message.important ? "important" : "normal"));
+  const [sent, setSent] = createSignal<Mark[]>([]); // those that the conversation does not tell of yet; the last one counts
+  createEffect(on(told, (mark) => setSent((marks) => (marks.includes(mark) ? marks.slice(marks.indexOf(mark) + 1) : [])), { defer: true }));
+  const mark = () => sent().at(-1) ?? told();
   const choose = async (chosen: Mark) => {
     const before = mark();
-    setSent(chosen);
+    if (chosen === before) return;
+    setSent((marks) => [...marks, chosen]);
     try {
       const body = { message_id: props.message.message_id, importance: chosen };
       await answered(api.POST("/v1/conversations/{conversation_id}/mark", { params: { path: { conversation_id: props.conversation } }, body }));
       notify(t("mark.sent", { mark: t(`mark.${chosen}`) }), { text: t("edit.undo"), run: () => void choose(before) });
-      setTimeout(() => void shown().then(() => sent() === chosen && setSent(undefined)), SHOWN_AFTER_MS);
+      await readAgain();
+      if (mark() === told()) setSent([]);
     } catch (failed) {
-      setSent(undefined);
+      setSent((marks) => marks.filter((each) => each !== chosen));
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");
     }
   };
   return (
-    <label class="with-label marking"><span class="hint">{t("mark.label")}</span>
-      <select class="choice" value={mark()} onChange={(event) => void choose(event.currentTarget.value as Mark)}>
-        <For each={MARKS}>{(each) => <option value={each} selected={each === mark()}>{t(`mark.${each}`)}</option>}</For>
-      </select>
-    </label>
+    <DropdownMenu modal={false}>
+      <DropdownMenu.Trigger class="button small marking"><span class="hint">{t("mark.label")}</span> {t(`mark.${mark()}`)}<ChevronsUpDown aria-hidden="true" /></DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content class="menu">
+          <DropdownMenu.RadioGroup value={mark()} onChange={(chosen) => void choose(chosen as Mark)}>
+            <For each={MARKS}>{(each) => <MenuChoice value={each} closes>{t(`mark.${each}`)}</MenuChoice>}</For>
+          </DropdownMenu.RadioGroup>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu>
   );
 }

@@ -1,11 +1,11 @@
 /** What was said in a conversation: what is in context, what left it and why, and what is extracted already. */
 import { useInfiniteQuery } from "@tanstack/solid-query";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t, translated } from "../i18n";
 import { Content } from "../ui/Content";
 import { FollowLink } from "../ui/FollowLink";
-import { Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
 import { Moment } from "../ui/Time";
 import { Marking } from "./Marking";
 
@@ -24,16 +24,12 @@ export function Messages(props: { id: string; mayWrite: boolean }) {
     reconcile: "message_id",
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}>
-        <Show when={asked.hasNextPage}>
-          <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
-        </Show>
-        <ol class="messages"><For each={asked.data}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
-      </Match>
-    </Switch>
+    <Loaded of={asked} rows={3}>
+      <Show when={asked.hasNextPage}>
+        <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
+      </Show>
+      <ol class="messages"><For each={asked.data}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
+    </Loaded>
   );
 }
 

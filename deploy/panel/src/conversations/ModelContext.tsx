@@ -1,11 +1,12 @@
 /** What a model would be shown of the conversation now: its messages and the markers where others were, with what each takes. */
 import { useQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t, translated } from "../i18n";
 import { Content } from "../ui/Content";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { Empty } from "../ui/states";
 
 type Entry = Shape<"ContextEntry">;
 
@@ -17,11 +18,8 @@ export function ModelContext(props: { id: string }) {
     reconcile: "message_id",
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess && !asked.data.messages.length}><Empty icon={<MessagesSquare />} title={t("context.empty")} /></Match>
-      <Match when={asked.isSuccess}>
+    <Loaded of={asked} rows={3}>
+      <Show when={asked.data!.messages.length} fallback={<Empty icon={<MessagesSquare />} title={t("context.empty")} />}>
         <p class="facts context-size">
           <strong>{t("context.billed", { tokens: number(asked.data!.billed_tokens), most: number(asked.data!.limit_tokens) })}</strong>
           <span class="meter wide" aria-hidden="true"><span style={{ width: `${Math.min(100, (asked.data!.billed_tokens / asked.data!.limit_tokens) * 100)}%` }} /></span>
@@ -34,8 +32,8 @@ export function ModelContext(props: { id: string }) {
             <ul class="removed"><For each={asked.data!.left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {translated("reason", each.reason, each.why)}</li>}</For></ul>
           </details>
         </Show>
-      </Match>
-    </Switch>
+      </Show>
+    </Loaded>
   );
 }
 

@@ -1,8 +1,9 @@
 /** The token window as a picture: what each role takes of the model's context, against the limits from which on messages leave. */
 import { useQuery } from "@tanstack/solid-query";
-import { createSignal, For } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, percent, t } from "../i18n";
+import { loaded } from "../ui/Loaded";
 
 const LEVELS = ["warning", "aggressive"] as const;
 const ROLES = ["system", "user", "assistant", "tool"] as const;
@@ -55,7 +56,7 @@ function Rule(props: { id: string; explanation: string }) {
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("conversation.rule")}</summary>
-      <p class="hint rule">{asked.isSuccess ? told(asked.data) : asked.isError ? props.explanation : "…"}</p>
+      <p class="hint rule"><Show when={loaded(asked)} fallback={asked.isPending ? "…" : props.explanation}>{(settings) => told(settings())}</Show></p>
     </details>
   );
 }

@@ -1,6 +1,6 @@
 /** Acting on a window by hand: extract what waits, prune, or clear. Each asks first; a prune and a clear can be undone for a while. */
 import { AlertDialog } from "@kobalte/core/alert-dialog";
-import { useQuery, useQueryClient } from "@tanstack/solid-query";
+import { useQuery } from "@tanstack/solid-query";
 import Undo2 from "lucide-solid/icons/undo-2";
 import { createSignal, For, Show, type JSX } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
@@ -8,14 +8,14 @@ import { clock, number, t } from "../i18n";
 import { reason } from "../ui/states";
 import { now } from "../ui/Time";
 import { notify } from "../ui/toasts";
+import { useReadAgain } from "./readAgain";
 
 type Action = "flush" | "prune" | "clear" | "restore";
 type Taking = "prune" | "clear"; // messages out of the context
-export const SHOWN_AFTER_MS = 1_500; // until the conversation tells of what was asked for
 
 export function WindowActions(props: { conversation: Shape<"ConversationView"> }) {
-  const cache = useQueryClient();
   const id = () => props.conversation.conversation_id;
+  const readAgain = useReadAgain(id);
   const [asking, setAsking] = createSignal<Taking>();
   const act = async (action: Action) => {
     const params = { path: { conversation_id: id() } };
@@ -28,7 +28,7 @@ export function WindowActions(props: { conversation: Shape<"ConversationView"> }
     try {
       await answered(asked[action]());
       notify(t(`window.${action}Sent`), action === "clear" || action === "prune" ? { text: t("edit.undo"), run: () => void act("restore") } : undefined);
-      setTimeout(() => void cache.invalidateQueries({ predicate: (query) => query.queryKey[1] === params.path.conversation_id }), SHOWN_AFTER_MS);
+      void readAgain();
     } catch (failed) {
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");
     }

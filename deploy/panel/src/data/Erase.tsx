@@ -1,11 +1,12 @@
 /** Erasing for good: choose what, see what would go, type its name, read the receipt. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/solid-query";
 import Eraser from "lucide-solid/icons/eraser";
-import { createSignal, createUniqueId, For, Match, Show, Switch } from "solid-js";
+import { createSignal, createUniqueId, For, Show } from "solid-js";
 import { createStore } from "solid-js/store";
 import { may, mayAnywhere } from "../app/session";
 import { named, number, t } from "../i18n";
-import { Failed, Loading, reason } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { reason } from "../ui/states";
 import { begin, foresee, type Kind, type Subject } from "./erasing";
 import { ReceiptOf } from "./Receipt";
 
@@ -68,27 +69,22 @@ function Foresee(props: { subject: Subject; begun: (erasure: string) => void }) 
       void cache.invalidateQueries();
     },
   }));
-  const lines = () => (asked.isSuccess ? asked.data.lines : []);
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={2} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}>
-        <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
-          <h3>{t("erase.foreseen")}</h3>
-          <ul><For each={lines()}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
-          <Show when={!asked.data!.whole}><p class="notice">{t("erase.more")}</p></Show>
+    <Loaded of={asked} rows={2}>
+      <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
+        <h3>{t("erase.foreseen")}</h3>
+        <ul><For each={asked.data!.lines}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
+        <Show when={!asked.data!.whole}><p class="notice">{t("erase.more")}</p></Show>
+      </div>
+      <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
+        <Field label={t("edit.reason")} value={why()} change={setWhy} />
+        <Field label={t("erase.type", { name: props.subject.id })} value={typed()} change={setTyped} />
+        <Show when={erasing.isError}><p class="error" role="alert">{t("edit.failed", { reason: reason(erasing.error) })}</p></Show>
+        <div class="actions">
+          <button class="button danger-fill" type="submit" disabled={typed() !== props.subject.id || erasing.isPending}><Eraser aria-hidden="true" />{t(erasing.isPending ? "erase.running" : "erase.now")}</button>
         </div>
-        <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
-          <Field label={t("edit.reason")} value={why()} change={setWhy} />
-          <Field label={t("erase.type", { name: props.subject.id })} value={typed()} change={setTyped} />
-          <Show when={erasing.isError}><p class="error" role="alert">{t("edit.failed", { reason: reason(erasing.error) })}</p></Show>
-          <div class="actions">
-            <button class="button danger-fill" type="submit" disabled={typed() !== props.subject.id || erasing.isPending}><Eraser aria-hidden="true" />{t(erasing.isPending ? "erase.running" : "erase.now")}</button>
-          </div>
-        </form>
-      </Match>
-    </Switch>
+      </form>
+    </Loaded>
   );
 }
 

@@ -1,10 +1,10 @@
 /** The receipt of an erasure: what went of which store, and what remains until when. It is looked at until it is complete. */
 import { useQuery } from "@tanstack/solid-query";
 import Download from "lucide-solid/icons/download";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import type { Shape } from "../api/client";
 import { named, number, t, translated } from "../i18n";
-import { Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
 import { Moment } from "../ui/Time";
 import { receiptOf } from "./erasing";
 import { fileName, save } from "./transfer";
@@ -19,11 +19,7 @@ export function ReceiptOf(props: { id: string; close: () => void }) {
     refetchInterval: (query: { state: { data?: Receipt } }) => (query.state.data?.status === "complete" ? false : LOOK_MS),
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={2} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}><Shown receipt={asked.data!} close={props.close} /></Match>
-    </Switch>
+    <Loaded of={asked} rows={2}><Shown receipt={asked.data!} close={props.close} /></Loaded>
   );
 }
 

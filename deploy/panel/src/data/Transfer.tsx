@@ -8,6 +8,7 @@ import type { Shape } from "../api/client";
 import { may } from "../app/session";
 import { number, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
+import { loaded } from "../ui/Loaded";
 import { reason } from "../ui/states";
 import { exportMemories, fileName, importMemories, isReport, save, type Step } from "./transfer";
 
@@ -20,7 +21,7 @@ export function Export(props: { namespace: string }) {
   const [told, setTold] = createSignal("");
   let running: AbortController | undefined;
   onCleanup(() => running?.abort());
-  const all = () => (statistics.isSuccess ? Object.values(statistics.data.statuses).reduce((sum, each) => sum + each, 0) : 0);
+  const all = () => Object.values(loaded(statistics)?.statuses ?? {}).reduce((sum, each) => sum + each, 0);
   const start = async () => {
     running = new AbortController();
     setTold("");

@@ -14,7 +14,7 @@ export const de: Texts = {
   },
   state: {
     loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
-    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", request: "Anfrage {{id}}",
+    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", request: "Anfrage {{id}}",
     all: "Alles zeigen", less: "Weniger zeigen", degraded: "Ein Teil der Suche hat nicht geantwortet: Vielleicht gibt es mehr Treffer.",
   },
   list: {
@@ -33,7 +33,7 @@ export const de: Texts = {
   band: { trivial: "belanglos", casual: "beiläufig", notable: "bemerkenswert", important: "wichtig", "very important": "sehr wichtig", critical: "entscheidend", maximum: "höchste" },
   role: { user: "Nutzer", assistant: "Assistent", system: "System", tool: "Werkzeug" },
   memory: {
-    toldBy: "Erzählt von", holdsUntil: "Gilt bis", until: "bis {{day}}", from: "ab {{day}}", 
+    toldBy: "Erzählt von", until: "bis {{day}}", from: "ab {{day}}", 
     importance: "Wichtigkeit", importanceOf: "Wichtigkeit {{tenths}} von 10, {{band}}", confidence: "Sicherheit", confidenceOf: "{{percent}} sicher", reinforced: "Wiederholt",
     reinforcedTimes: "{{count}}-mal wiederholt", reinforcedOnce: "einmal wiederholt", pinned: "Angeheftet", age: "Gesagt", validFrom: "Gilt ab", validUntil: "Gilt bis", stored: "Gespeichert", changed: "Geändert",
     happens: "Geschieht", expires: "Läuft ab", by: "Ausgewertet von", language: "Sprache", tags: "Schlagwörter", attributed: "Laut", reads: "Gelesen", readTimes: "{{count}}-mal", once: "einmal", version: "Version", id: "Kennung",

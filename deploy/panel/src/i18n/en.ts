@@ -12,7 +12,7 @@ export const en = {
   },
   state: {
     loading: "Loading", failed: "This could not be loaded", again: "Try again", offline: "The server does not answer. It may be restarting.",
-    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", request: "Request {{id}}",
+    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", request: "Request {{id}}",
     all: "Show all", less: "Show less", degraded: "Part of the search did not answer: there may be more results.",
   },
   list: {
@@ -31,7 +31,7 @@ export const en = {
   band: { trivial: "trivial", casual: "casual", notable: "notable", important: "important", "very important": "very important", critical: "critical", maximum: "maximum" },
   role: { user: "User", assistant: "Assistant", system: "System", tool: "Tool" },
   memory: {
-    toldBy: "Told by", holdsUntil: "Valid until", until: "until {{day}}", from: "from {{day}}", 
+    toldBy: "Told by", until: "until {{day}}", from: "from {{day}}", 
     importance: "Importance", importanceOf: "Importance {{tenths}} of 10, {{band}}", confidence: "Confidence", confidenceOf: "{{percent}} confident", reinforced: "Said again",
     reinforcedTimes: "said again {{count}} times", reinforcedOnce: "said again once", pinned: "Pinned", age: "Said", validFrom: "Valid from", validUntil: "Valid until", stored: "Stored", changed: "Changed",
     happens: "Happens", expires: "Expires", by: "Extracted by", language: "Language", tags: "Tags", attributed: "According to", reads: "Read", readTimes: "{{count}} times", once: "once", version: "Version", id: "Id",

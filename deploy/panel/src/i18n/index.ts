@@ -81,7 +81,7 @@ export const weekday = (name: string): string =>
   new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" }).format(SUNDAY + DAYS.indexOf(name) * 86_400_000);
 
 /** In the viewer's own time zone. */
-export const moment = (value: string): string =>
+export const moment = (value: number | string): string =>
   new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));
 
 /** Only its hour and minute. */

@@ -1,13 +1,14 @@
 /** What happened in a namespace over time, what it costs, how large it is beside others, and a map of what is remembered. */
 import { A, useSearchParams } from "@solidjs/router";
-import { useQuery } from "@tanstack/solid-query";
+import { keepPreviousData, useQuery } from "@tanstack/solid-query";
 import ChartColumn from "lucide-solid/icons/chart-column";
-import { For, Match, Show, Switch, type JSX } from "solid-js";
+import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
 import { dollars, number, percent, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
+import { Loaded, type Query } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Empty } from "../ui/states";
 import { Days, SPANS, type Span } from "./Days";
 import { Hits } from "./Hits";
 import { MemoryMap } from "./MemoryMap";
@@ -40,20 +41,16 @@ export function InsightsPage() {
 function Figures(props: { namespace: string }) {
   const asked = useStatistics(() => props.namespace);
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={1} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}>
-        <dl class="figures">
-          <div><dt>{t("insights.live")}</dt><dd>{number(asked.data!.live)}</dd></div>
-          <Show when={asked.data!.live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((asked.data!.live_read ?? 0) / asked.data!.live)}</dd></div></Show>
-          <div><dt>{t("insights.reads")}</dt><dd>{number(asked.data!.reads)}</dd></div>
-          <div><dt>{t("memory.reinforced")}</dt><dd>{number(asked.data!.reinforcements)}</dd></div>
-          <div><dt>{t("insights.cost")}</dt><dd>{dollars(asked.data!.cost_usd ?? 0)}</dd></div>
-          <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{dollars(each())}</dd></div>}</Show>
-        </dl>
-      </Match>
-    </Switch>
+    <Loaded of={asked} rows={1}>
+      <dl class="figures">
+        <div><dt>{t("insights.live")}</dt><dd>{number(asked.data!.live)}</dd></div>
+        <Show when={asked.data!.live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((asked.data!.live_read ?? 0) / asked.data!.live)}</dd></div></Show>
+        <div><dt>{t("insights.reads")}</dt><dd>{number(asked.data!.reads)}</dd></div>
+        <div><dt>{t("memory.reinforced")}</dt><dd>{number(asked.data!.reinforcements)}</dd></div>
+        <div><dt>{t("insights.cost")}</dt><dd>{dollars(asked.data!.cost_usd ?? 0)}</dd></div>
+        <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{dollars(each())}</dd></div>}</Show>
+      </dl>
+    </Loaded>
   );
 }
 
@@ -64,6 +61,7 @@ function OverTime(props: { namespace: string }) {
   const asked = useQuery(() => ({
     queryKey: ["history", props.namespace, span()],
     queryFn: ({ signal }) => answered(api.GET("/v1/statistics/history", { params: { query: { namespace: props.namespace, days: span() } }, signal })),
+    placeholderData: keepPreviousData, // so that the choice of days keeps the focus
   }));
   return (
     <Card title={t("insights.overTime")} asked={asked}>
@@ -72,9 +70,7 @@ function OverTime(props: { namespace: string }) {
           <For each={SPANS}>{(each) => <option value={each} selected={each === span()}>{t("insights.days", { count: number(each) })}</option>}</For>
         </select>
       </label>
-      <Show when={asked.isSuccess}>
-        <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Hits days={asked.data!.days} /><Days history={asked.data!} /></Show>
-      </Show>
+      <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Hits days={asked.data!.days} /><Days history={asked.data!} /></Show>
     </Card>
   );
 }
@@ -87,14 +83,12 @@ function Costly(props: { namespace: string }) {
   const most = () => Math.max(...asked.data!.memories.map((each) => each.cost.cost_usd), 1e-12);
   return (
     <Card title={t("insights.costly")} asked={asked}>
-      <Show when={asked.isSuccess}>
-        <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
-          <ol class="bars">
-            <For each={asked.data!.memories}>
-              {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: dollars(each.cost.cost_usd), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
-            </For>
-          </ol>
-        </Show>
+      <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
+        <ol class="bars">
+          <For each={asked.data!.memories}>
+            {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: dollars(each.cost.cost_usd), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
+          </For>
+        </ol>
       </Show>
     </Card>
   );
@@ -108,13 +102,11 @@ function Largest(props: { namespace: string }) {
   const most = () => Math.max(...asked.data!.namespaces.map((each) => each.live), 1);
   return (
     <Card title={t("insights.largest")} asked={asked}>
-      <Show when={asked.isSuccess}>
-        <ol class="bars">
-          <For each={asked.data!.namespaces}>
-            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
-          </For>
-        </ol>
-      </Show>
+      <ol class="bars">
+        <For each={asked.data!.namespaces}>
+          {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
+        </For>
+      </ol>
     </Card>
   );
 }
@@ -128,16 +120,11 @@ function Bar(props: { share: number; said: string; children: JSX.Element }) {
   );
 }
 
-type Asked = { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown };
-
-export function Card(props: { title: string; asked: Asked; children: JSX.Element }) {
+export function Card(props: { title: string; asked: Query<unknown>; children: JSX.Element }) {
   return (
     <section class="panel-card" aria-label={props.title}>
       <h2>{props.title}</h2>
-      <Switch fallback={props.children}>
-        <Match when={props.asked.isPending}><Loading rows={2} /></Match>
-        <Match when={props.asked.isError}><Failed error={props.asked.error} again={() => void props.asked.refetch()} /></Match>
-      </Switch>
+      <Loaded of={props.asked} rows={2}>{props.children}</Loaded>
     </section>
   );
 }

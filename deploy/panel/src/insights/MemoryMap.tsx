@@ -39,11 +39,9 @@ export function MemoryMap(props: { namespace: string }) {
   }));
   return (
     <Card title={t("map.title")} asked={asked}>
-      <Show when={asked.isSuccess}>
-        <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("map.tooFew")}</p>}>
-          <Plane memories={asked.data!.memories} namespace={props.namespace} />
-          <p class="hint">{t("map.explained", { count: number(asked.data!.memories.length), share: percent(asked.data!.explained) })}</p>
-        </Show>
+      <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("map.tooFew")}</p>}>
+        <Plane memories={asked.data!.memories} namespace={props.namespace} />
+        <p class="hint">{t("map.explained", { count: number(asked.data!.memories.length), share: percent(asked.data!.explained) })}</p>
       </Show>
     </Card>
   );

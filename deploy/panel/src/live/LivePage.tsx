@@ -8,6 +8,7 @@ import { createEffect, createSignal, For, onCleanup, Show } from "solid-js";
 import { answered, api } from "../api/client";
 import { dollars, named, number, t } from "../i18n";
 import { KindIcon } from "../memories/kinds";
+import { loaded, Outdated } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty, reason } from "../ui/states";
 import { Moment } from "../ui/Time";
@@ -100,16 +101,19 @@ function Consumption(props: { namespace: string }) {
     refetchInterval: 30_000,
   }));
   return (
-    <Show when={asked.isSuccess && asked.data} fallback={<Show when={asked.isError}><p class="notice" role="alert">{t("live.noConsumption", { reason: reason(asked.error) })}</p></Show>}>
+    <Show when={loaded(asked)} fallback={<Show when={asked.isError}><p class="notice" role="alert">{t("live.noConsumption", { reason: reason(asked.error) })}</p></Show>}>
       {(usage) => (
-        <dl class="figures">
-          <div><dt>{t("live.calls")}</dt><dd>{number(usage().totals.reduce((sum, each) => sum + each.calls, 0))}</dd></div>
-          <div><dt>{t("live.tokens")}</dt><dd>{number(usage().tokens)}</dd></div>
-          <div><dt>{t("live.cost")}</dt><dd>{dollars(usage().cost_usd)}</dd></div>
-          <For each={usage().budget}>
-            {(limit) => <div><dt>{t("live.remains", { limit: named("limit", limit.limit) })}</dt><dd>{number(limit.remains, 2)} / {number(limit.of, 2)}</dd></div>}
-          </For>
-        </dl>
+        <>
+          <Outdated of={asked} />
+          <dl class="figures">
+            <div><dt>{t("live.calls")}</dt><dd>{number(usage().totals.reduce((sum, each) => sum + each.calls, 0))}</dd></div>
+            <div><dt>{t("live.tokens")}</dt><dd>{number(usage().tokens)}</dd></div>
+            <div><dt>{t("live.cost")}</dt><dd>{dollars(usage().cost_usd)}</dd></div>
+            <For each={usage().budget}>
+              {(limit) => <div><dt>{t("live.remains", { limit: named("limit", limit.limit) })}</dt><dd>{number(limit.remains, 2)} / {number(limit.of, 2)}</dd></div>}
+            </For>
+          </dl>
+        </>
       )}
     </Show>
   );

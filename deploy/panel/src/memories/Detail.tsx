@@ -11,6 +11,7 @@ import { answered, api, isMissing } from "../api/client";
 import { may } from "../app/session";
 import { t } from "../i18n";
 import { Back } from "../ui/Back";
+import { Loaded, loaded } from "../ui/Loaded";
 import { Empty, Failed, Loading } from "../ui/states";
 import { useAddress } from "./address";
 import { useChanges } from "./changes";
@@ -31,12 +32,9 @@ export function Detail(props: { id: string; close: () => void }) {
   return (
     <article class="detail">
       <Back close={props.close} />
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={4} /></Match>
-        <Match when={isMissing(asked.error)}><Deleted id={props.id} error={asked.error} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess}><Shown memory={asked.data!} close={props.close} /></Match>
-      </Switch>
+      <Show when={!isMissing(asked.error)} fallback={<Deleted id={props.id} error={asked.error} />}>
+        <Loaded of={asked} rows={4}><Shown memory={asked.data!} close={props.close} /></Loaded>
+      </Show>
     </article>
   );
 }
@@ -45,7 +43,7 @@ export function Detail(props: { id: string; close: () => void }) {
 function Deleted(props: { id: string; error: unknown }) {
   const changes = useChanges();
   const asked = useVersions(() => props.id);
-  const namespace = () => (asked.isSuccess ? asked.data.versions.at(-1)?.namespace : undefined);
+  const namespace = () => loaded(asked)?.versions.at(-1)?.namespace;
   const mayWrite = () => may("write", namespace()!);
   return (
     <Switch fallback={<Failed error={props.error} />}>

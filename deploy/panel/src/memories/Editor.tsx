@@ -22,7 +22,7 @@ export function Editor(props: Props) {
       <Dialog.Portal>
         <Dialog.Overlay class="overlay" />
         <div class="dialog-place">
-          <Dialog.Content class="dialog" onCloseAutoFocus={(event) => (event.preventDefault(), opener?.focus())}>
+          <Dialog.Content class="dialog" onOpenAutoFocus={(event) => (event.preventDefault(), (event.target as HTMLElement).querySelector("textarea")?.focus())} onCloseAutoFocus={(event) => (event.preventDefault(), opener?.focus())}>
             <div class="dialog-head">
               <Dialog.Title>{t(props.memory ? "edit.editTitle" : "edit.create")}</Dialog.Title>
               <Dialog.CloseButton class="icon-button" aria-label={t("edit.cancel")}><X /></Dialog.CloseButton>
@@ -73,7 +73,7 @@ function Form(props: Props) {
     <form class="form" onSubmit={save}>
       <TextField class="field" value={draft.text} onChange={(text) => set("text", text)} validationState={missing() ? "invalid" : "valid"}>
         <TextField.Label>{t("edit.text")}</TextField.Label>
-        <TextField.TextArea rows="4" maxlength={MOST_LETTERS} autofocus />
+        <TextField.TextArea rows="4" maxlength={MOST_LETTERS} />
         <TextField.ErrorMessage class="error">{t("edit.textMissing")}</TextField.ErrorMessage>
       </TextField>
       <div class="pair">
@@ -92,7 +92,7 @@ function Form(props: Props) {
       </div>
       <div class="pair">
         <label class="field"><span>{t("memory.validFrom")}</span><input type="datetime-local" value={draft.from} onChange={(event) => set("from", event.currentTarget.value)} /></label>
-        <label class="field"><span>{t("memory.holdsUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>
+        <label class="field"><span>{t("memory.validUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>
       </div>
       <Line label={t("edit.tags")} hint={t("edit.tagsHint")} value={draft.tags} change={(tags) => set("tags", tags)} />
       <Line label={t("edit.reason")} hint={t("edit.reasonHint")} value={draft.reason} change={(reason) => set("reason", reason)} />

@@ -21,7 +21,7 @@ export function Facts(props: { memory: Memory }) {
         <Fact name={t("memory.reinforced")} value={again() ? times(again()) : undefined} />
         <Fact name={t("memory.happens")} value={time(memory().event_time)} />
         <Fact name={t("memory.validFrom")} value={time(memory().valid_from)} />
-        <Fact name={t(ahead(memory().valid_until) ? "memory.holdsUntil" : "memory.validUntil")} value={time(memory().valid_until)} />
+        <Fact name={t("memory.validUntil")} value={time(memory().valid_until)} />
         <Fact name={t("memory.expires")} value={time(memory().expires_at)} />
         <Fact name={t("memory.toldBy")} value={memory().told_by?.join(", ")} />
         <Fact name={t("memory.attributed")} value={memory().attributed_to} />
@@ -43,7 +43,6 @@ export function Facts(props: { memory: Memory }) {
   );
 }
 
-const ahead = (at?: string | null) => !!at && Date.parse(at) > Date.now();
 const times = (count: number) => (count === 1 ? t("memory.once") : t("memory.readTimes", { count: number(count) }));
 const time = (at?: string | null) => at && <Moment at={at} />;
 

@@ -6,6 +6,7 @@ import X from "lucide-solid/icons/x";
 import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
 import { named, number, t } from "../i18n";
+import { loaded } from "../ui/Loaded";
 import { STATUSES, TIERS, useAddress } from "./address";
 import { describedKind, KindIcon, kindName } from "./kinds";
 import { SearchFilters } from "./SearchFilters";
@@ -19,7 +20,7 @@ export const useStatistics = (namespace: () => string) =>
 export function Filters(props: { namespace: string }) {
   const address = useAddress();
   const statistics = useStatistics(() => props.namespace);
-  const counts = () => (statistics.isSuccess ? statistics.data.kinds : {});
+  const counts = () => loaded(statistics)?.kinds ?? {};
   const kinds = () => [...new Set([...Object.keys(counts()), ...address.kinds()])];
   return (
     <>

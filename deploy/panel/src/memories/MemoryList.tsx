@@ -2,10 +2,11 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/solid-query";
 import { createVirtualizer } from "@tanstack/solid-virtual";
 import Inbox from "lucide-solid/icons/inbox";
-import { createEffect, createMemo, For, Match, Show, Switch } from "solid-js";
+import { createEffect, createMemo, For, Show } from "solid-js";
 import { answered, api } from "../api/client";
 import { number, t } from "../i18n";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Loaded, loaded } from "../ui/Loaded";
+import { Empty } from "../ui/states";
 import { UNFILTERED, useAddress, type Address } from "./address";
 import { useStatistics } from "./Filters";
 import { useKeysOfLongList, useOneStop } from "./keys";
@@ -41,27 +42,24 @@ export function MemoryList(props: { namespace: string; chosen?: string }) {
   const asked = useMemories(() => props.namespace, address);
   const statistics = useStatistics(() => props.namespace);
   // A memo: rows read it once each.
-  const memories = createMemo((): Memory[] => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.memories) : []));
-  const total = () => (statistics.isSuccess && !address.filtered() ? statistics.data.live : undefined);
+  const memories = createMemo((): Memory[] => loaded(asked)?.pages.flatMap((page) => page.memories) ?? []);
+  const total = () => (address.filtered() ? undefined : loaded(statistics)?.live);
   const count = () => (asked.hasNextPage ? total() : memories().length);
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading /></Match>
-      <Match when={asked.isError && !memories().length}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={!memories().length}>
+    <Loaded of={asked}>
+      <Show when={memories().length} fallback={
         <Show when={address.filtered()} fallback={<Empty icon={<Inbox />} title={t("list.empty")} hint={t("list.emptyHint")} />}>
           <Empty icon={<Inbox />} title={t("list.noMatch")} hint={t("list.noMatchHint")}>
             <button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button>
           </Empty>
         </Show>
-      </Match>
-      <Match when={memories().length}>
+      }>
         <p class="summary" role="status">
           {t("list.count", { count: count() === undefined ? `${number(memories().length)}+` : number(count()!) })}
         </p>
-        <VirtualList memories={memories()} chosen={props.chosen} total={count() ?? -1} more={() => asked.hasNextPage && !asked.isFetchingNextPage && void asked.fetchNextPage()} />
-      </Match>
-    </Switch>
+        <VirtualList memories={memories()} chosen={props.chosen} total={count() ?? -1} more={() => asked.hasNextPage && !asked.isFetchingNextPage && !asked.isError && void asked.fetchNextPage()} />
+      </Show>
+    </Loaded>
   );
 }
 

@@ -5,7 +5,7 @@ import Repeat2 from "lucide-solid/icons/repeat-2";
 import { For, Show, type JSX } from "solid-js";
 import type { Shape } from "../api/client";
 import { day, named, number, percent, t } from "../i18n";
-import { Ago } from "../ui/Time";
+import { Ago, now } from "../ui/Time";
 import { useAddress } from "./address";
 import { KindIcon, kindName } from "./kinds";
 
@@ -18,7 +18,7 @@ export const saidAt = (memory: Memory): string => memory.said_at ?? memory.sourc
 /** Until when it holds, or from when on where that lies ahead; nothing of what simply holds. */
 function validity(memory: Memory): string | undefined {
   if (memory.valid_until) return t("memory.until", { day: day(memory.valid_until) });
-  return memory.valid_from && Date.parse(memory.valid_from) > Date.now() ? t("memory.from", { day: day(memory.valid_from) }) : undefined;
+  return memory.valid_from && Date.parse(memory.valid_from) > now() ? t("memory.from", { day: day(memory.valid_from) }) : undefined;
 }
 
 export function Importance(props: { memory: Memory }) {

@@ -1,11 +1,12 @@
 /** What a memory replaces, refines or relates to, and what is near to it in meaning. */
 import { useQuery } from "@tanstack/solid-query";
 import Waypoints from "lucide-solid/icons/waypoints";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api } from "../api/client";
 import { percent, t } from "../i18n";
+import { Loaded } from "../ui/Loaded";
 import { Rows } from "../ui/Rows";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Empty } from "../ui/states";
 import { Graph } from "./Graph";
 import { MemoryRow, type Memory } from "./MemoryRow";
 
@@ -18,23 +19,19 @@ export function RelatedMemories(props: { memory: Memory }) {
     queryFn: ({ signal }) => readRelated(props.memory.memory_id, signal),
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}>
-        <Show when={asked.data!.degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
-        <Show when={asked.data!.linked.length + asked.data!.near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
-          <Show when={asked.data!.linked.length}><Graph memory={props.memory} linked={asked.data!.linked} /></Show>
-          <Rows label={t("tabs.related")}>
-            <For each={asked.data!.linked}>
-              {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
-            </For>
-            <For each={asked.data!.near}>
-              {(each) => <li><p class="relation">{t("related.near")} · {t("related.similarity", { percent: percent(each.score) })}</p><MemoryRow memory={each.memory} /></li>}
-            </For>
-          </Rows>
-        </Show>
-      </Match>
-    </Switch>
+    <Loaded of={asked} rows={3}>
+      <Show when={asked.data!.degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
+      <Show when={asked.data!.linked.length + asked.data!.near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
+        <Show when={asked.data!.linked.length}><Graph memory={props.memory} linked={asked.data!.linked} /></Show>
+        <Rows label={t("tabs.related")}>
+          <For each={asked.data!.linked}>
+            {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
+          </For>
+          <For each={asked.data!.near}>
+            {(each) => <li><p class="relation">{t("related.near")} · {t("related.similarity", { percent: percent(each.score) })}</p><MemoryRow memory={each.memory} /></li>}
+          </For>
+        </Rows>
+      </Show>
+    </Loaded>
   );
 }

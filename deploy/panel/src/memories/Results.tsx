@@ -6,9 +6,10 @@ import { A } from "@solidjs/router";
 import { createComputed, createMemo, createSignal, For, Match, on, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
+import { Loaded } from "../ui/Loaded";
 import { Marked } from "../ui/Marked";
 import { ScrollingRows } from "../ui/Rows";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Empty } from "../ui/states";
 import { Ago } from "../ui/Time";
 import { UNFILTERED, useAddress, type Address } from "./address";
 import { MemoryRow } from "./MemoryRow";
@@ -49,7 +50,7 @@ export function Results(props: { namespace: string; chosen?: string }) {
     select: (found) => ({ ...found, hits: structuredClone(found.hits).map((hit) => ({ ...hit, id: hit.memory?.memory_id ?? hit.passage?.passage_id })) }),
     reconcile: "id",
   }));
-  const count = () => (asked.isSuccess ? asked.data.hits.length : 0);
+  const count = () => asked.data!.hits.length;
   const more = () => (
     <Switch>
       <Match when={count() >= MOST}><p class="hint more">{t("list.mostFound", { count: number(MOST) })}</p></Match>
@@ -57,22 +58,19 @@ export function Results(props: { namespace: string; chosen?: string }) {
     </Switch>
   );
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess && !asked.data.hits.length}>
+    <Loaded of={asked}>
+      <Show when={count()} fallback={
         <Empty icon={<SearchX />} title={t("list.nothingFound")} hint={t("list.nothingFoundHint")}>
           <Show when={address.filtered() || address.narrowed()}><button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button></Show>
         </Empty>
-      </Match>
-      <Match when={asked.isSuccess}>
+      }>
         <Show when={asked.data!.degraded.length}><p class="notice" role="status">{t("state.degraded")}</p></Show>
         <p class="summary" role="status">{t(count() === FIRST || count() >= MOST ? "list.best" : "list.found", { count: number(count()) })}</p>
         <ScrollingRows label={t("list.results")} stale={asked.isPlaceholderData} more={more()}>
           <For each={asked.data!.hits}>{(hit, index) => <li data-index={index()}><Found hit={hit} chosen={props.chosen} /></li>}</For>
         </ScrollingRows>
-      </Match>
-    </Switch>
+      </Show>
+    </Loaded>
   );
 }
 
@@ -119,7 +117,7 @@ function Said(props: { hit: Hit; chosen?: string }) {
 /** A message right before or after the one that was found. */
 function Beside(props: { said: Passage }) {
   return (
-    <span class="beside" dir="auto">
+    <span class="neighbour" dir="auto">
       <span class="kind">{props.said.speaker || named("role", props.said.role)}</span> <q>{props.said.text}</q>
     </span>
   );

@@ -2,12 +2,13 @@
 import { A, useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import MessageSquareQuote from "lucide-solid/icons/message-square-quote";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, isMissing, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
 import { Content } from "../ui/Content";
 import { FollowLink } from "../ui/FollowLink";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { Empty } from "../ui/states";
 import { Moment } from "../ui/Time";
 import type { Memory } from "./MemoryRow";
 
@@ -75,14 +76,12 @@ function InConversation(props: { id: string; sources: Set<string> }) {
     staleTime: 60_000,
   }));
   const [search] = useSearchParams<{ ns?: string }>();
-  const shown = () => (asked.isSuccess ? excerpt(asked.data.pages, props.sources) : []);
+  const shown = () => excerpt(asked.data!.pages, props.sources);
   return (
     <section class="conversation">
       <h3><A class="memory-link" href={`/conversations/${encodeURIComponent(props.id)}?ns=${encodeURIComponent(search.ns ?? "")}`}>{t("sources.inConversation", { id: props.id })}</A></h3>
-      <Switch fallback={<p class="hint">{t("sources.gone")}</p>}>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={shown().length}>
+      <Loaded of={asked} rows={3}>
+        <Show when={shown().length} fallback={<p class="hint">{t("sources.gone")}</p>}>
           <ol class="messages">
             <For each={shown()}>
               {(message) => (
@@ -93,8 +92,8 @@ function InConversation(props: { id: string; sources: Set<string> }) {
             </For>
           </ol>
           <Show when={asked.data!.gone}>{(gone) => <p class="hint">{t("sources.someGone", { count: number(gone()) })}</p>}</Show>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </section>
   );
 }

@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/solid-query";
 import { extent } from "d3-array";
 import { scaleLinear } from "d3-scale";
-import { createMemo, For, Match, Show, Switch } from "solid-js";
+import { createMemo, For, Show } from "solid-js";
 import { day, named, t } from "../i18n";
-import { Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { MemoryLink } from "../ui/MemoryLink";
+import { now } from "../ui/Time";
 import { KindIcon } from "./kinds";
 import { lineage, type Period } from "./lineage";
 import type { Memory } from "./MemoryRow";
-import { MemoryLink } from "../ui/MemoryLink";
 import { readRelated } from "./RelatedMemories";
 
 export function Timeline(props: { memory: Memory }) {
@@ -17,17 +18,12 @@ export function Timeline(props: { memory: Memory }) {
     queryFn: async ({ signal }) => lineage(props.memory, (await readRelated(props.memory.memory_id, signal)).linked, signal),
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.isSuccess}><Periods of={asked.data!} memory={props.memory} /></Match>
-    </Switch>
+    <Loaded of={asked} rows={3}><Periods of={asked.data!} memory={props.memory} /></Loaded>
   );
 }
 
 function Periods(props: { of: Period[]; memory: Memory }) {
-  const now = Date.now();
-  const times = () => [now, ...props.of.flatMap((each) => [each.from, each.until ?? now])];
+  const times = () => [now(), ...props.of.flatMap((each) => [each.from, each.until ?? now()])];
   const place = createMemo(() => {
     const [first, last] = extent(times()) as [number, number];
     return scaleLinear([first, Math.max(last, first + 1)], [0, 100]); // milliseconds to percent of the width
@@ -39,7 +35,7 @@ function Periods(props: { of: Period[]; memory: Memory }) {
       <ol>
         <For each={props.of}>
           {(each) => (
-            <li class="period" classList={{ self: each.memory.memory_id === props.memory.memory_id, past: each.until !== undefined && each.until <= now }}>
+            <li class="period" classList={{ self: each.memory.memory_id === props.memory.memory_id, past: each.until !== undefined && each.until <= now() }}>
               <span class="period-head">
                 <KindIcon kind={each.memory.kind} />
                 <span class="row-body">
@@ -55,7 +51,7 @@ function Periods(props: { of: Period[]; memory: Memory }) {
               </span>
               <span class="track" aria-hidden="true">
                 <span class="bar" classList={{ open: each.until === undefined }} style={{ left: `${place()(each.from)}%`, width: `${Math.max(place()(each.until ?? last()) - place()(each.from), 0)}%` }} />
-                <span class="now" style={{ left: `${place()(now)}%` }} />
+                <span class="now" style={{ left: `${place()(now())}%` }} />
               </span>
             </li>
           )}

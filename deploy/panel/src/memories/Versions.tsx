@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/solid-query";
 import { diffWords } from "diff";
 import Undo2 from "lucide-solid/icons/undo-2";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, isMissing, type Shape } from "../api/client";
 import { may } from "../app/session";
 import { moment, named, number, percent, t } from "../i18n";
-import { Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
 import { Moment } from "../ui/Time";
 import { useChanges } from "./changes";
 
@@ -23,13 +23,10 @@ export const useVersions = (id: () => string) =>
 export function Versions(props: { id: string }) {
   const changes = useChanges();
   const asked = useVersions(() => props.id);
-  const newestFirst = () => (asked.isSuccess ? [...asked.data.versions].reverse() : []);
+  const newestFirst = () => [...asked.data!.versions].reverse();
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={3} /></Match>
-      <Match when={isMissing(asked.error)}>{null}</Match>
-      <Match when={asked.isError}><Failed error={asked.error} /></Match>
-      <Match when={asked.isSuccess}>
+    <Show when={!isMissing(asked.error)}>
+      <Loaded of={asked} rows={3}>
         <ol class="versions">
           <For each={newestFirst()}>
             {(version) => (
@@ -50,8 +47,8 @@ export function Versions(props: { id: string }) {
             )}
           </For>
         </ol>
-      </Match>
-    </Switch>
+      </Loaded>
+    </Show>
   );
 }
 

@@ -12,6 +12,7 @@ import { createEffect, createSignal, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { answered, api, type Shape } from "../api/client";
 import { named } from "../i18n";
+import { loaded } from "../ui/Loaded";
 
 type Look = { icon: LucideIcon; hue: number };
 const LOOKS: Record<string, Look> = {
@@ -41,7 +42,7 @@ export function useKinds(namespace: () => string | undefined) {
     enabled: !!namespace(),
     staleTime: 60_000,
   }));
-  return () => (asked.isSuccess ? asked.data : []);
+  return () => loaded(asked) ?? [];
 }
 
 /** Has icons and descriptions at hand wherever a kind is shown. */

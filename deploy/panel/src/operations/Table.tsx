@@ -1,9 +1,10 @@
 /** A table of one list of the API, a page at a time: loading, empty and failed are told. On a phone each row is a card, with the names of its columns. */
 import { useInfiniteQuery } from "@tanstack/solid-query";
 import ListX from "lucide-solid/icons/list-x";
-import { For, Match, Show, Switch, type JSX } from "solid-js";
+import { For, Show, type JSX } from "solid-js";
 import { w } from "./words";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Loaded } from "../ui/Loaded";
+import { Empty } from "../ui/states";
 
 /** `numeric`: what is in it stands at its end. */
 export type Column<Row> = { name: string; of: (row: Row) => JSX.Element; numeric?: boolean };
@@ -21,19 +22,15 @@ export function Table<Row>(props: Props<Row>) {
     select: ({ pages }) => pages.flatMap((page) => page.rows),
     reconcile: props.id,
   }));
-  const rows = () => (asked.isSuccess ? asked.data : []);
   return (
     <section class="panel-card" aria-label={props.name}>
       <h2>{props.name}</h2>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={2} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess && !rows().length}><Empty icon={<ListX />} title={w("common.none")} /></Match>
-        <Match when={asked.isSuccess}>
-          <Rows name={props.name} rows={rows()} columns={props.columns} />
+      <Loaded of={asked} rows={2}>
+        <Show when={asked.data!.length} fallback={<Empty icon={<ListX />} title={w("common.none")} />}>
+          <Rows name={props.name} rows={asked.data!} columns={props.columns} />
           <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </section>
   );
 }

@@ -1,11 +1,11 @@
 /** The context block that a message would get: what is in it and why, what had no room. */
 import { TextField } from "@kobalte/core/text-field";
 import { keepPreviousData, useQuery } from "@tanstack/solid-query";
-import { createSignal, For, Match, Show, Switch, type JSX } from "solid-js";
+import { createSignal, For, Show, type JSX } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
+import { Loaded } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
-import { Failed, Loading } from "../ui/states";
 import { Ago } from "../ui/Time";
 import { Tokens } from "./ProfilePage";
 
@@ -33,11 +33,7 @@ export function BlockPreview(props: { namespace: string }) {
         <button class="button primary" type="submit">{t("block.show")}</button>
       </form>
       <label class="check"><input type="checkbox" checked={withProfile()} onChange={(event) => setWithProfile(event.currentTarget.checked)} />{t("block.withProfile")}</label>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess}><Shown block={asked.data!} /></Match>
-      </Switch>
+      <Loaded of={asked} rows={3}><Shown block={asked.data!} /></Loaded>
     </section>
   );
 }

@@ -2,11 +2,12 @@
 import { useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import UserRound from "lucide-solid/icons/user-round";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
+import { Loaded } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
-import { Empty, Failed, Loading } from "../ui/states";
+import { Empty } from "../ui/states";
 import { BlockPreview } from "./BlockPreview";
 import { useTitle } from "../ui/title";
 
@@ -39,14 +40,11 @@ function ProfileCard(props: { namespace: string }) {
     <section class="panel-card" aria-labelledby="profile-title">
       <h2 id="profile-title">{t("profile.title")}</h2>
       <p class="hint">{t("profile.hint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess && !asked.data.lines?.length}>
-          <Empty icon={<UserRound />} title={t("profile.empty")} hint={t("profile.emptyHint")} />
-        </Match>
-        <Match when={asked.isSuccess}><Lines profile={asked.data!} /></Match>
-      </Switch>
+      <Loaded of={asked} rows={3}>
+        <Show when={asked.data!.lines?.length} fallback={<Empty icon={<UserRound />} title={t("profile.empty")} hint={t("profile.emptyHint")} />}>
+          <Lines profile={asked.data!} />
+        </Show>
+      </Loaded>
     </section>
   );
 }

@@ -2,10 +2,11 @@
 import { useSearchParams } from "@solidjs/router";
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
 import ScrollText from "lucide-solid/icons/scroll-text";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { me, mayEverywhere } from "../../app/session";
-import { Empty, Failed, Loading } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
+import { Empty } from "../../ui/states";
 import { Moment, now } from "../../ui/Time";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
@@ -64,21 +65,17 @@ function Audit() {
     select: ({ pages }) => pages.flatMap((page) => page.entries),
     reconcile: "id",
   }));
-  const entries = () => asked.data ?? [];
   return (
     <section class="panel-card" aria-label={w("access.audit")}>
       <div class="page-head"><h2>{w("access.audit")}</h2>
         <label class="with-label"><span class="hint">{w("access.action")}</span><input class="choice" placeholder={w("access.anyAction")} value={search.action ?? ""} maxlength="100" onChange={(event) => setSearch({ action: event.currentTarget.value.trim() || undefined }, { replace: true })} /></label>
       </div>
       <p class="hint">{w("access.auditHint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!entries().length}><Empty icon={<ScrollText />} title={w("access.noAudit")} /></Match>
-        <Match when={true}>
+      <Loaded of={asked} rows={3}>
+        <Show when={asked.data!.length} fallback={<Empty icon={<ScrollText />} title={w("access.noAudit")} />}>
           <Rows
             name={w("access.audit")}
-            rows={entries()}
+            rows={asked.data!}
             columns={[
               { name: w("access.when"), of: (entry) => <Moment at={entry.at} /> },
               { name: w("access.who"), of: (entry) => entry.actor },
@@ -88,8 +85,8 @@ function Audit() {
             ]}
           />
           <Show when={asked.hasNextPage}><button class="button" onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </section>
   );
 }

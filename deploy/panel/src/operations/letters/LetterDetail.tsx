@@ -1,11 +1,11 @@
 /** One dead letter: why it is one, and its record without credentials. */
 import { useQuery } from "@tanstack/solid-query";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
 import { Back } from "../../ui/Back";
-import { Failed, Loading } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
 import { Moment } from "../../ui/Time";
 import { Confirm } from "../Confirm";
 import { w, word } from "../words";
@@ -20,10 +20,8 @@ export function LetterDetail(props: Props) {
   return (
     <>
       <Back close={props.close} />
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={3} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.data}>
+      <Loaded of={asked} rows={3}>
+        <Show when={asked.data}>
           {(letter) => (
             <>
               <Facts letter={letter()} />
@@ -36,8 +34,8 @@ export function LetterDetail(props: Props) {
               <Record letter={letter()} />
             </>
           )}
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </>
   );
 }

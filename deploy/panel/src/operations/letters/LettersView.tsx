@@ -3,12 +3,13 @@ import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
 import MailCheck from "lucide-solid/icons/mail-check";
 import MailX from "lucide-solid/icons/mail-x";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Loaded, loaded } from "../../ui/Loaded";
 import { Rows } from "../../ui/Rows";
-import { Empty, Failed, Loading } from "../../ui/states";
+import { Empty } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
@@ -40,8 +41,8 @@ export function LettersView() {
     select: ({ pages }) => ({ letters: pages.flatMap((page) => page.letters), groups: (pages[0]?.waiting ?? []).map((group) => ({ ...group })) }),
     reconcile: "letter",
   }));
-  const letters = () => asked.data?.letters ?? [];
-  const groups = () => asked.data?.groups ?? [];
+  const letters = () => loaded(asked)?.letters ?? [];
+  const groups = () => loaded(asked)?.groups ?? [];
   const open = (letter?: string) => navigate(`/operations/letters${letter ? `/${letter}` : ""}${window.location.hash.replace(/^[^?]*/, "")}`);
   const settle = async (how: How, places: string[]) => {
     const body = { letters: places, again: true };
@@ -54,13 +55,10 @@ export function LettersView() {
     <>
       <p class="hint">{w("letters.hint")}</p>
       <Filters groups={groups()} filter={search} set={(filter) => (setChosen([]), setSearch(filter))} />
-      <Switch>
-        <Match when={asked.isPending}><Loading /></Match>
-        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!letters().length && !params.id}>
+      <Loaded of={asked}>
+        <Show when={letters().length || params.id} fallback={
           <Empty icon={<MailCheck />} title={search.stage || search.reason || search.status ? w("letters.emptyOther") : w("letters.empty")} hint={w("letters.emptyHint")} />
-        </Match>
-        <Match when={true}>
+        }>
           <div class="beside" classList={{ "with-detail": !!params.id }}>
             <section class="panel-card letters" aria-label={w("letters.list")}>
               <Show when={mayEverywhere("admin")}><Actions letters={letters()} chosen={chosen()} choose={setChosen} settle={settle} /></Show>
@@ -93,8 +91,8 @@ export function LettersView() {
               </Show>
             </section>
           </div>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </>
   );
 }

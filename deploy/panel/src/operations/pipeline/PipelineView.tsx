@@ -2,10 +2,10 @@
 import { A, useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import TriangleAlert from "lucide-solid/icons/triangle-alert";
-import { For, Match, Show, Switch, type JSX } from "solid-js";
+import { For, Show, type JSX } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { named, number } from "../../i18n";
-import { Failed, Loading } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
 import { Ago } from "../../ui/Time";
 import { w, word } from "../words";
 import { Parked } from "./Parked";
@@ -24,11 +24,7 @@ export function PipelineView() {
     reconcile: "stage",
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading /></Match>
-      <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.data}>{(pipeline) => <Shown pipeline={pipeline()} />}</Match>
-    </Switch>
+    <Loaded of={asked}><Shown pipeline={asked.data!} /></Loaded>
   );
 }
 

@@ -1,9 +1,9 @@
 /** Who changed a policy over HTTP, and what. */
 import { useQuery } from "@tanstack/solid-query";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
-import { Failed, Loading } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
 import { Moment } from "../../ui/Time";
 import { w } from "../words";
 import { Compare, Value } from "./Compare";
@@ -25,30 +25,23 @@ export function History(props: { name: string; now: Draft; take: (draft: Draft) 
     <>
       <h3>{w("policies.history")}</h3>
       <p class="hint">{w("policies.historyHint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={2} /></Match>
-        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!asked.data?.length}><p class="hint">{w("policies.noHistory")}</p></Match>
-        <Match when={asked.data}>
-          {(changes) => (
-            <>
-            <Compare changes={changes()} now={props.now} />
-            <ol class="versions">
-              <For each={changes()}>
-                {(put, at) => (
-                  <li class="version">
-                    <p class="facts"><strong>{put.removed ? w("policies.wasRemoved") : w("policies.wasPut")}</strong><Moment at={put.at} /><span>{put.actor}</span>
-                      <Show when={put.policy && mayEverywhere("admin")}><button class="button small quiet" onClick={() => take(put)}>{w("policies.take")}</button></Show>
-                    </p>
-                    <Show when={put.policy}><Fields put={put} before={changes()[at() + 1]} /></Show>
-                  </li>
-                )}
-              </For>
-            </ol>
-            </>
-          )}
-        </Match>
-      </Switch>
+      <Loaded of={asked} rows={2}>
+        <Show when={asked.data!.length} fallback={<p class="hint">{w("policies.noHistory")}</p>}>
+          <Compare changes={asked.data!} now={props.now} />
+          <ol class="versions">
+            <For each={asked.data!}>
+              {(put, at) => (
+                <li class="version">
+                  <p class="facts"><strong>{put.removed ? w("policies.wasRemoved") : w("policies.wasPut")}</strong><Moment at={put.at} /><span>{put.actor}</span>
+                    <Show when={put.policy && mayEverywhere("admin")}><button class="button small quiet" onClick={() => take(put)}>{w("policies.take")}</button></Show>
+                  </p>
+                  <Show when={put.policy}><Fields put={put} before={asked.data![at() + 1]} /></Show>
+                </li>
+              )}
+            </For>
+          </ol>
+        </Show>
+      </Loaded>
     </>
   );
 }

@@ -1,13 +1,16 @@
 /** Policies as they apply, one of them as a form, what a change would reach, and who changed it before. */
+import { DropdownMenu } from "@kobalte/core/dropdown-menu";
 import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
 import { useQuery, useQueryClient } from "@tanstack/solid-query";
+import ChevronsUpDown from "lucide-solid/icons/chevrons-up-down";
 import Scale from "lucide-solid/icons/scale";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Loaded, loaded } from "../../ui/Loaded";
 import { Rows } from "../../ui/Rows";
-import { Empty, Failed, Loading } from "../../ui/states";
+import { Empty } from "../../ui/states";
 import { w, word } from "../words";
 import { History } from "./History";
 import { PolicyForm, type Draft } from "./PolicyForm";
@@ -32,32 +35,28 @@ export function PoliciesView() {
   return (
     <>
       <p class="hint">{w("policies.hint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading /></Match>
-        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.data}>
-          <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
-            <section class="panel-card letters" aria-label={w("section.policies")}>
-              <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
-              <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
-            </section>
-            <section class="panel-card detail-card" aria-label={w("work.policy")}>
-              <Show when={begun()} keyed fallback={
-                <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
-                  {(applied) => (
-                    <>
-                      <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
-                      <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
-                    </>
-                  )}
-                </Show>
-              }>
-                {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
+      <Loaded of={asked}>
+        <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
+          <section class="panel-card letters" aria-label={w("section.policies")}>
+            <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
+            <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
+          </section>
+          <section class="panel-card detail-card" aria-label={w("work.policy")}>
+            <Show when={begun()} keyed fallback={
+              <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
+                {(applied) => (
+                  <>
+                    <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
+                    <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
+                  </>
+                )}
               </Show>
-            </section>
-          </div>
-        </Match>
-      </Switch>
+            }>
+              {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
+            </Show>
+          </section>
+        </div>
+      </Loaded>
     </>
   );
 }
@@ -75,22 +74,24 @@ function Row(props: { applied: Applied; chosen: boolean; open: () => void }) {
   );
 }
 
-/** A new policy, from a preset. */
+/** A new policy, from the defaults or a preset. */
 function Begin(props: { begin: (draft: Draft) => void }) {
   const presets = useQuery(() => ({ queryKey: ["presets"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/presets", { signal }))).presets, staleTime: Infinity }));
-  const begin = (name: string) => {
-    const preset = presets.data?.find((each) => each.name === name);
-    const { version: _, ...rest } = (preset ?? {}) as Draft;
+  const begin = (preset: object) => {
+    const { version: _, ...rest } = preset as Draft;
     props.begin({ ...rest, name: "", match: {} });
   };
   return (
-    <label class="with-label choosing">
-      <span class="hint">{w("policies.begin")}</span>
-      <select class="choice" value="" onChange={(event) => (begin(event.currentTarget.value), (event.currentTarget.value = ""))}>
-        <option value="">–</option>
-        <option value="(none)">{w("policies.blank")}</option>
-        <For each={presets.data ?? []}>{(each) => <option value={each.name}>{each.name}</option>}</For>
-      </select>
-    </label>
+    <div class="choosing">
+      <DropdownMenu modal={false}>
+        <DropdownMenu.Trigger class="button small">{w("policies.begin")}<ChevronsUpDown aria-hidden="true" /></DropdownMenu.Trigger>
+        <DropdownMenu.Portal>
+          <DropdownMenu.Content class="menu menu-list">
+            <DropdownMenu.Item class="menu-item" onSelect={() => begin({})}>{w("policies.blank")}</DropdownMenu.Item>
+            <For each={loaded(presets)}>{(each) => <DropdownMenu.Item class="menu-item" onSelect={() => begin(each)}>{each.name}</DropdownMenu.Item>}</For>
+          </DropdownMenu.Content>
+        </DropdownMenu.Portal>
+      </DropdownMenu>
+    </div>
   );
 }

@@ -1,11 +1,12 @@
 /** The form of one policy. It is made from the server's schema, and the server says whether it is valid and what it would reach. */
 import { useQuery } from "@tanstack/solid-query";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
 import { Back } from "../../ui/Back";
-import { Failed, Loading, reason } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
+import { reason } from "../../ui/states";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
 import { w, word } from "../words";
@@ -54,11 +55,9 @@ export function PolicyForm(props: Props) {
       <Show when={props.fresh}>
         <label class="field"><span>{w("policies.name")}</span><input value={values().name} maxlength="100" onInput={(event) => set("name", event.currentTarget.value.trim())} /></label>
       </Show>
-      <Switch>
-        <Match when={fields.isPending}><Loading rows={4} /></Match>
-        <Match when={fields.isError}><Failed error={fields.error} again={() => void fields.refetch()} /></Match>
-        <Match when={fields.data}>{(all) => <div class="policy-fields"><For each={all()}>{(field) => <FieldInput field={field} values={values()} set={set} readOnly={readOnly()} />}</For></div>}</Match>
-      </Switch>
+      <Loaded of={fields} rows={4}>
+        <div class="policy-fields"><For each={fields.data}>{(field) => <FieldInput field={field} values={values()} set={set} readOnly={readOnly()} />}</For></div>
+      </Loaded>
       <Show when={wrong()}>{(said) => <p class="notice bad" role="alert" dir="auto">{said()}</p>}</Show>
       <Show when={check()}>{(found) => <Reached check={found()} />}</Show>
       <div class="actions end sticky">

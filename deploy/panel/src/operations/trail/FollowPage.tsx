@@ -2,11 +2,12 @@
 import { useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import Route from "lucide-solid/icons/route";
-import { createEffect, createSignal, For, Match, on, Show, Switch } from "solid-js";
+import { createEffect, createSignal, For, on, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { named } from "../../i18n";
 import "../../styles/operations.css";
-import { Empty, Failed, Loading } from "../../ui/states";
+import { Loaded } from "../../ui/Loaded";
+import { Empty } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { w, word } from "../words";
 import { Step } from "./Step";
@@ -57,11 +58,7 @@ function Trail(props: { conversation: string; message: string }) {
     refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? UNFINISHED_MS : false),
   }));
   return (
-    <Switch>
-      <Match when={asked.isPending}><Loading rows={4} /></Match>
-      <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-      <Match when={asked.data}>{(trail) => <Steps trail={trail()} />}</Match>
-    </Switch>
+    <Loaded of={asked} rows={4}><Steps trail={asked.data!} /></Loaded>
   );
 }
 

@@ -1,10 +1,10 @@
 /** What a dry run found: what a run would make of what waits. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/solid-query";
-import { For, Match, Show, Switch } from "solid-js";
+import { For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { number } from "../../i18n";
 import { kindName } from "../../memories/kinds";
-import { Failed, Loading } from "../../ui/states";
+import { Loaded, loaded } from "../../ui/Loaded";
 import { w, word } from "../words";
 
 const AGAIN_MS = 2_000;
@@ -19,23 +19,20 @@ export function Findings(props: { id: string; close: () => void }) {
     refetchInterval: (query) => (isOver(query.state.data?.status) ? false : AGAIN_MS),
   }));
   const asked = useInfiniteQuery(() => ({
-    queryKey: ["findings", props.id, isOver(run.data?.status)], // read anew once the run is over
+    queryKey: ["findings", props.id, isOver(loaded(run)?.status)], // read anew once the run is over
     queryFn: ({ signal, pageParam }) => answered(api.GET("/v1/consolidation-runs/{run_id}/findings", { params: { ...params(), query: { limit: PAGE, cursor: pageParam } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: () => (isOver(run.data?.status) ? false : AGAIN_MS),
+    refetchInterval: () => (isOver(loaded(run)?.status) ? false : AGAIN_MS),
   }));
-  const found = () => (asked.data ? asked.data.pages.flatMap((page) => page.findings) : []);
+  const found = () => asked.data!.pages.flatMap((page) => page.findings);
   return (
     <section class="panel-card" aria-label={w("work.preview")}>
-      <div class="page-head"><h2>{w("work.preview")}</h2><Show when={run.data}>{(found) => <span class="badge">{word("runStatus", found().status)}</span>}</Show><button class="button small quiet" onClick={props.close}>{w("common.close")}</button></div>
+      <div class="page-head"><h2>{w("work.preview")}</h2><Show when={loaded(run)}>{(found) => <span class="badge">{word("runStatus", found().status)}</span>}</Show><button class="button small quiet" onClick={props.close}>{w("common.close")}</button></div>
       <p class="hint">{w("work.previewHint")}</p>
-      <Switch>
-        <Match when={asked.isPending}><Loading rows={2} /></Match>
-        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!found().length}><p>{run.data?.status === "completed" ? w("work.nothingFound") : w("work.stillRunning")}</p></Match>
-        <Match when={true}>
+      <Loaded of={asked} rows={2}>
+        <Show when={found().length} fallback={<p>{w(loaded(run)?.status === "completed" ? "work.nothingFound" : "work.stillRunning")}</p>}>
           <ul class="findings">
             <For each={found()}>
               {(finding) => (
@@ -51,8 +48,8 @@ export function Findings(props: { id: string; close: () => void }) {
             <p class="hint">{w("work.moreFindings", { count: number(found().length) })}</p>
             <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
           </Show>
-        </Match>
-      </Switch>
+        </Show>
+      </Loaded>
     </section>
   );
 }
