@@ -17,6 +17,9 @@ from typing import Any, Final
 from agents.passages.chunking import embedded_text
 from sinks.embeddings.models import E5_CHAT, E5_CHAT_QUESTIONS, E5_CHAT_TEXTS, E5_SMALL
 from sinks.embeddings.onnx import OnnxEmbedder
+from tests.benchmarks.questions.chats import Chat, friendsqa, hash_of_files, labelled
+from tests.benchmarks.questions.e5_model import StoredModel, write
+from tests.benchmarks.questions.train import by_set, message_vectors, questions
 from tests.benchmarks.questions.training_both import (
     MESSAGE_TOKENS,
     QUESTION_TOKENS,
@@ -25,9 +28,6 @@ from tests.benchmarks.questions.training_both import (
     Encoder,
     trained,
 )
-from tests.benchmarks.questions.chats import Chat, friendsqa, hash_of_files, labelled
-from tests.benchmarks.questions.e5_model import StoredModel, write
-from tests.benchmarks.questions.train import by_set, message_vectors, questions
 
 EPOCHS: Final = 3
 SEED: Final = 1
