@@ -81,6 +81,7 @@ def create_app(ports: Ports, *, timeout_s: float = TIMEOUT_S, local: bool = Fals
 
     With `local`, the app only accepts the host names of loopback.
     """
+    document()  # 0.1 s of CPU: not at the first request
     app = app_with_routes()
     app.state.ports = ports
     app.state.document = document

@@ -13,6 +13,7 @@ from deploy.runtime.dev import ready_path, running_api, running_stack, running_w
 from deploy.runtime.process import stop_on_signals
 from deploy.settings import Settings, load
 from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT
+from deploy.wiring import reindexing
 
 cli = one_command()
 
@@ -39,22 +40,22 @@ async def dev(
 async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
     """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
-    async with (
-        running_stack(absolute, ports, print_progress) as stack_settings,
-        running_worker(stack_settings) as worker,
-        running_api(stack_settings) as api,
-    ):
-        for line in addresses(stack_settings):
-            terminal.print_line(line)
-        while not stop.is_set() and worker.running and api.running:
-            try:
-                async with asyncio.timeout(0.5):
-                    await stop.wait()
-            except TimeoutError:
-                continue
-        if not stop.is_set():
-            raise (api if worker.running else worker).exited()
-        terminal.print_line("stopping")
+    async with running_stack(absolute, ports, print_progress) as stack_settings:
+        if await reindexing.are_of_other_models(stack_settings):  # no worker would start
+            terminal.print_line("the embedding models are others than before: indexing memories and messages again")
+            await reindexing.reindex(stack_settings, terminal.print_line)
+        async with running_worker(stack_settings) as worker, running_api(stack_settings) as api:
+            for line in addresses(stack_settings):
+                terminal.print_line(line)
+            while not stop.is_set() and worker.running and api.running:
+                try:
+                    async with asyncio.timeout(0.5):
+                        await stop.wait()
+                except TimeoutError:
+                    continue
+            if not stop.is_set():
+                raise (api if worker.running else worker).exited()
+            terminal.print_line("stopping")
 
 
 def addresses(settings: Settings) -> list[str]:

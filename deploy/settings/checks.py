@@ -7,7 +7,7 @@ from deploy.settings.reranker import RerankerFields
 from deploy.settings.schema_registry import SchemaRegistryFields
 from deploy.settings.vectors import VectorFields
 from deploy.settings.workers import WorkerFields
-from sinks.embeddings.models import MODELS
+from sinks.embeddings.models import MEMORY_MODELS, MODELS
 
 SASL = ("username", "password")
 OAUTH = ("oauth_token_url", "oauth_scope", "oauth_audience", "oauth_extensions", "oauth_ca_file")
@@ -58,12 +58,15 @@ def check_providers(settings: ModelFields) -> None:
 
 def check_embedder(settings: VectorFields) -> None:
     """The embedder and its model are valid; by default texts are sent nowhere."""
-    named = {"EMBEDDER_MODEL": settings.embedding_model, "PASSAGE_EMBEDDER_MODEL": settings.passage_embedding_model}
-    for variable, model in named.items():
-        if settings.embedder == "onnx" and model not in MODELS:
+    named = (
+        ("EMBEDDER_MODEL", "memories", settings.embedding_model, MEMORY_MODELS),
+        ("PASSAGE_EMBEDDER_MODEL", "passages", settings.passage_embedding_model, MODELS),
+    )
+    for variable, what, model, known in named:
+        if settings.embedder == "onnx" and model not in known:
             raise ValueError(
-                f"{PREFIX}{variable}={model} is not a model that runs in this process: "
-                f"name one of {', '.join(MODELS)}, or set {PREFIX}EMBEDDER"
+                f"{PREFIX}{variable}={model} is not a model for {what} that runs in this process: "
+                f"name one of {', '.join(known)}, or set {PREFIX}EMBEDDER"
             )
     if settings.embedder != "onnx" and settings.embedder_model is None:
         raise ValueError(f"{PREFIX}EMBEDDER={settings.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from deploy.settings.defaults import DEV_QDRANT_PORT
-from sinks.embeddings.models import MEMORY_DEFAULT, MODELS, PASSAGE_DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT, MEMORY_MODELS, MODELS, PASSAGE_DEFAULT
 
 
 class VectorFields(BaseModel):
@@ -22,12 +22,13 @@ class VectorFields(BaseModel):
     embedder_model: str | None = Field(
         None,
         min_length=1,
-        description=f"the embedder's model; for onnx one of {', '.join(MODELS)}; default with onnx: {MEMORY_DEFAULT.name}",
+        description=f"the embedder's model; for onnx one of {', '.join(MEMORY_MODELS)}; default with onnx: {MEMORY_DEFAULT.name}",
     )
     passage_embedder_model: str | None = Field(
         None,
         min_length=1,
-        description=f"model for passages; default: the model of memories, but with onnx {PASSAGE_DEFAULT.name}",
+        description=f"model for passages; for onnx one of {', '.join(MODELS)}; default: the model of memories, but with "
+        f"onnx {PASSAGE_DEFAULT.name}",
     )
     embedder_base_url: str | None = Field(
         None, description="address of the embedder openai, up to /v1, or of Ollama if it is not 127.0.0.1:11434"

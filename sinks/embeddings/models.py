@@ -79,6 +79,8 @@ BGE_SMALL: Final = Model(
     batch=1,
 )
 MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_CHAT, E5_SMALL, BGE_SMALL, MINILM)}
+# E5_CHAT embeds messages: it has no thresholds for memories.
+MEMORY_MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}
 # Best in benchmarks: MiniLM for short questions about short statements, E5 for messages.
 MEMORY_DEFAULT: Final = MINILM
 PASSAGE_DEFAULT: Final = E5_CHAT

@@ -48,6 +48,7 @@ class PassageVectors(DirectVectors):
         "speaker": KEYWORD,
         SAID_AT: NUMBER,
     }
+    model_setting: ClassVar = "MEMSTREAM_PASSAGE_EMBEDDER_MODEL"
 
     def __init__(self, client: AsyncQdrantClient, **known: Any) -> None:
         super().__init__(client, **known)

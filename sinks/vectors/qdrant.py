@@ -34,10 +34,11 @@ COMPLETE_FOR_S = 2.0
 class Vectors:
     """A VectorIndex in a Qdrant collection with cosine distance, for vectors of `dimension` by `embedding_model`.
 
-    `indexes` are the payload fields that searches filter by.
+    `indexes` are the payload fields that searches filter by, `model_setting` the setting that names the model.
     """
 
     indexes: ClassVar[Mapping[str, models.KeywordIndexParams | models.FloatIndexParams]] = INDEXES
+    model_setting: ClassVar = "MEMSTREAM_EMBEDDER_MODEL"
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ class Vectors:
         if model != self._embedding_model:
             raise Misconfigured(
                 f"the Qdrant collection {self._collection!r} holds vectors of {model}, which those of "
-                f"{self._embedding_model} cannot be compared with: run `memstream reindex`, or set the embedder to that model"
+                f"{self._embedding_model} cannot be compared with: run `memstream reindex`, or set {self.model_setting}={model}"
             )
         if metadata.get(REINDEXING):
             raise Misconfigured(

@@ -17,7 +17,7 @@ Label = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class ListQuery(BaseModel):
-    """The query parameters."""
+    """The query parameters of a list of memories."""
 
     model_config = ConfigDict(frozen=True)
 

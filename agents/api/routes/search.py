@@ -63,7 +63,7 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
 
 
 class SimpleQuery(BaseModel):
-    """A search query as URL parameters."""
+    """The query parameters of a search."""
 
     model_config = ConfigDict(frozen=True)
 

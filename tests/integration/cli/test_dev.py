@@ -34,14 +34,14 @@ class Dev:
     def __init__(self, data_dir: Path, log: Path) -> None:
         ports = [word for part in ("kafka", "postgres", "qdrant", "api") for word in (f"--{part}-port", "0")]
         self._command = [sys.executable, "-m", "deploy.cli.main", "dev", "--data-dir", str(data_dir), *ports]
-        self._log = log
+        self.log = log
         self.process: subprocess.Popen[bytes] | None = None
         self.family: list[psutil.Process] = []
 
-    def start(self) -> None:
-        env = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(self._command, env=env, cwd=self._log.parent, stdout=log, stderr=log)
+    def start(self, **environment: str) -> None:
+        env = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)} | environment
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(self._command, env=env, cwd=self.log.parent, stdout=log, stderr=log)
 
     async def addresses(self) -> dict[str, str]:
         """Returns the printed addresses by name, once everything serves, and records the running processes."""
@@ -49,13 +49,13 @@ class Dev:
 
         async def printed() -> bool:
             assert self.process is not None
-            assert self.process.poll() is None, self._log.read_text()
-            return "Ctrl-C stops everything" in self._log.read_text()
+            assert self.process.poll() is None, self.log.read_text()
+            return "Ctrl-C stops everything" in self.log.read_text()
 
         await eventually(printed, "memstream dev serves", READY_WITHIN_S)
         this = psutil.Process(self.process.pid)
         self.family = [this, *this.children(recursive=True)]
-        printed_rows = [re.split(" {2,}", line.strip()) for line in self._log.read_text().splitlines()]
+        printed_rows = [re.split(" {2,}", line.strip()) for line in self.log.read_text().splitlines()]
         return {row[0]: row[1] for row in printed_rows if len(row) == 2}
 
     async def all_gone(self) -> None:
@@ -93,8 +93,8 @@ def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
 
 
 @pytest.mark.heavy
-async def test_dev_runs_all_services_keeps_data_across_restarts_and_leaves_no_processes(dev: Dev):
-    dev.start()
+async def test_dev_runs_all_services_keeps_data_across_restarts_and_models_and_leaves_no_processes(dev: Dev):
+    dev.start(MEMSTREAM_PASSAGE_EMBEDDER_MODEL="e5-small-v2-int8")
     first = await dev.addresses()
     assert list(first).index("panel") < min(
         list(first).index(name) for name in ("Kafka", "PostgreSQL", "Qdrant", "API")
@@ -110,6 +110,7 @@ async def test_dev_runs_all_services_keeps_data_across_restarts_and_leaves_no_pr
 
     dev.start()
     second = await dev.addresses()
+    assert "indexing memories and messages again" in dev.log.read_text()
     assert await remembered(second["PostgreSQL"]) == ["User lives in Ghent."]
     assert await events(second["Kafka"]) == [event]
     assert second["data, logs"] == first["data, logs"]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agents.retrieval.passage_ranking import SCALES
 from agents.retrieval.ranking import (
     DEFAULT_RANKING,
     Candidate,
@@ -17,7 +18,7 @@ from agents.retrieval.ranking import (
 from agents.retrieval.scales import Scale, scale_of, table
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
-from sinks.embeddings.models import MEMORY_DEFAULT
+from sinks.embeddings.models import MEMORY_MODELS, MODELS
 from tests.cases.filters import a_memory
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -133,8 +134,9 @@ def test_a_cosine_is_scaled_linearly_from_its_start_value() -> None:
     assert [SCALE.near(cosine) for cosine in (-1.0, 0.2, 0.45, 0.7, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
 
 
-def test_the_shipped_model_has_its_own_cosine_scale_and_unknown_models_have_the_default() -> None:
-    assert scale_of(MEMORY_DEFAULT.name) == table()[MEMORY_DEFAULT.name]
+def test_models_of_this_process_have_their_own_cosine_scales_and_unknown_models_have_the_default() -> None:
+    assert table().keys() >= MEMORY_MODELS.keys()
+    assert SCALES.keys() == MODELS.keys()
     assert scale_of("never heard of") == Scale()
 
 

@@ -13,7 +13,7 @@ from deploy.wiring import model_stages, vector_index
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.models import MEMORY_DEFAULT, MODELS, PASSAGE_DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT, MEMORY_MODELS, PASSAGE_DEFAULT
 from tests.embedders import CACHE_DIR
 from tests.fakes.policy_topic import FakePolicyTopic
 from tests.servers.embeddings import KEY, MODEL, EmbeddingServer
@@ -30,7 +30,7 @@ async def test_memories_and_passages_each_have_a_default_model_of_this_process()
         assert (passages.model, passages.dimension) == (PASSAGE_DEFAULT.name, 384)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MEMORY_MODELS)
 async def test_a_local_model_is_selected_by_name_and_loaded_once(name: str) -> None:
     chosen = settings(cache_dir=CACHE_DIR, embedder_model=name, passage_embedder_model=name)
     async with vector_index.embedders(chosen) as embedders:
@@ -44,6 +44,14 @@ def test_an_unknown_local_model_raises_misconfigured_with_the_available_ones(var
     named = f"MEMSTREAM_{variable.upper()}=nomic"
     with pytest.raises(Misconfigured, match=rf"{named}.*e5-small-v2-int8, bge-small-en-v1.5-int8"):
         settings(**{variable: "nomic-embed-text"})
+
+
+def test_a_model_of_messages_is_refused_for_memories() -> None:
+    refused = (
+        r"MEMSTREAM_EMBEDDER_MODEL=e5-small-v2-chat-int8 is not a model for memories.*name one of e5-small-v2-int8, bge"
+    )
+    with pytest.raises(Misconfigured, match=refused):
+        settings(embedder_model="e5-small-v2-chat-int8")
 
 
 @pytest.mark.parametrize(("named", "passages"), [({}, "m"), ({"passage_embedder_model": "n"}, "n")])

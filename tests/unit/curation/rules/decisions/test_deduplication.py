@@ -13,7 +13,7 @@ from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.similarity import ALIKE
 from agents.curation.rules.statements.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
+from sinks.embeddings.models import E5_SMALL, MEMORY_MODELS, MINILM
 from tests.cases.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.deduplication import RIGHT_WORD, Case, as_curated, decision, is_folded, measured, texts_of, with_vectors
 from tests.embedders import vectors_of
@@ -23,7 +23,7 @@ LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70
 SYMMETRIC = ("negation", "preference", "ended", "opposites", "subject", "order", "object")
 
 
-@pytest.fixture(scope="session", params=MODELS)
+@pytest.fixture(scope="session", params=MEMORY_MODELS)
 def model(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
