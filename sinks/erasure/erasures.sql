@@ -259,11 +259,16 @@ SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
 -- name: mixed
 -- Counts, per namespace from which the erasure deletes single memories, the memories that stay although the erasure
--- covers one of their sources: they also have other sources.
+-- covers one of their sources: they also have other sources. The versions of a deleted memory have its sources.
 SELECT m.namespace, count(*) AS memories
 FROM erased_namespaces n JOIN memories m USING (namespace)
-WHERE n.erasure_id = $1 AND n.how = 'forget' AND m.status <> 'deleted'
-  AND EXISTS (SELECT FROM jsonb_array_elements(m.sources) AS source
+CROSS JOIN LATERAL (
+    SELECT CASE m.status WHEN 'deleted' THEN (SELECT before->'sources' FROM memory_versions v
+                                              WHERE v.memory_id = m.memory_id AND before->>'status' <> 'deleted'
+                                              ORDER BY v.version DESC LIMIT 1)
+                         ELSE m.sources END AS sources) AS content
+WHERE n.erasure_id = $1 AND n.how = 'forget'
+  AND EXISTS (SELECT FROM jsonb_array_elements(content.sources) AS source
               JOIN erased_conversations c ON c.erasure_id = $1 AND c.conversation_id = source->>'conversation_id'
               WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') <= $2 AND NOT said_by_another(source, $1))
 GROUP BY m.namespace ORDER BY m.namespace

@@ -59,15 +59,17 @@ async def test_a_deleted_memory_of_the_erased_user_cannot_be_restored(bench: "Be
     """Its versions keep the text, in a namespace that others share, too."""
     await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
     own = await shared_memory(bench, "Mara skis", of("m"))
+    both = await shared_memory(bench, "They sail", of("m", "a"))
     theirs = await shared_memory(bench, "Anna sings", of("a"))
-    for number, memory_id in enumerate((own, theirs)):
+    for number, memory_id in enumerate((own, both, theirs)):
         deletion = Command(command_id=f"d{number}", kind="delete", namespace="notes", at=NOON, memory_id=memory_id)
         assert (await worker.curator.apply_command(deletion)).change == "deleted"
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
     receipt = await worker.through("e", "m")
     versions = await bench.pool.fetch("SELECT DISTINCT memory_id FROM memory_versions WHERE namespace = 'notes'")
-    assert [row["memory_id"] for row in versions] == [theirs]
-    assert [each.memories for each in receipt.namespaces if each.namespace == "notes"] == [1]
+    assert {row["memory_id"] for row in versions} == {both, theirs}
+    (shared,) = [each for each in receipt.namespaces if each.namespace == "notes"]
+    assert (shared.memories, shared.kept) == (1, 1), "what others told as well is counted, also if it was deleted before"
 
 
 @pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
