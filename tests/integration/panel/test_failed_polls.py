@@ -22,7 +22,7 @@ async def is_refused(route: Route, *, status: int = 500) -> None:
 
 def notice(tab: Opened, why: str = "it is away") -> Locator:
     """That what is shown is out of date."""
-    return tab.page.get_by_role("status").filter(has_text=re.compile(rf"^Not updated since \d.*, \d\d:\d\d: {why}"))
+    return tab.page.locator(".outdated").filter(has_text=re.compile(rf"^Not updated since \d.*, \d\d:\d\d: {why}"))
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,24 @@ async def test_what_is_shown_stays_while_polls_fail_with_a_notice_that_goes_with
     await expect(notice(tab)).to_have_count(0)
 
 
+async def test_an_outage_is_announced_once_and_each_retry_is_named_by_what_it_reads(panel: Panel):
+    await talked(panel, "talk", "Hello.")
+    tab = await watching(panel, TALK, read="app/*")
+    await expect(tab.page.locator(".message")).to_be_visible()
+    announced = tab.page.get_by_role("status").filter(has_text="Part of this page could not be updated: it is away")
+    await expect(announced).to_have_count(0)
+    await tab.page.route("**/conversations/talk*", is_refused)
+    await tab.page.route("**/conversations/talk/**", is_refused)
+    await is_looked_at_again(tab)
+    await expect(tab.page.get_by_role("button", name="Try again: talk")).to_be_visible()
+    await expect(tab.page.get_by_role("button", name="Try again: Messages")).to_be_visible()
+    await expect(announced).to_have_count(1)
+    await tab.page.unroute_all(behavior="wait")
+    await polls(tab)
+    await expect(notice(tab)).to_have_count(0)
+    await expect(announced).to_have_count(0)
+
+
 async def test_a_list_without_polls_that_is_out_of_date_offers_a_retry(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await watching(panel, f"/memories{IN_ADAS}", read="app/*")
@@ -65,7 +83,7 @@ async def test_a_list_without_polls_that_is_out_of_date_offers_a_retry(panel: Pa
     await expect(notice(tab)).to_be_visible()
     await expect(tab.rows).to_have_count(1)
     await tab.page.unroute("**/memories?*")
-    await tab.page.get_by_role("button", name="Try again").press("Enter")
+    await tab.page.get_by_role("button", name="Try again: Memories").press("Enter")
     await expect(notice(tab)).to_have_count(0)
 
 

@@ -9,6 +9,7 @@ from playwright.async_api import expect
 from agents.consolidation.requests import manual_run
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.adjustments import Adjustments
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import UNDO_S, Gap, Restorable
 from schemas.policies.policies import Policies, Policy
@@ -125,6 +126,20 @@ async def test_settings_that_are_typed_stay_when_a_poll_finds_nothing_new(panel:
     await expect(most).to_be_focused()
 
 
+async def test_a_focused_button_of_settings_keeps_the_focus_when_others_are_chosen(panel: Panel):
+    settings = WindowSettings(adjustable=Adjustable(max_messages=(20, 200)))
+    policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=settings)
+    panel.api.ports.conversations._policies = Policies((policy,))
+    await talked(panel, "talk", "Hello.")
+    tab = await watching(panel, f"{TALK}&tab=settings", write="app/*")
+    save = tab.page.get_by_role("button", name="Save")
+    await save.focus()
+    await talked(panel, "talk", "Two.", 2, adjustments=Adjustments(settings=WindowChoice(max_messages=50)))
+    await polls(tab)
+    await expect(tab.page.get_by_role("spinbutton", name="Maximum messages")).to_have_value("50")
+    await expect(save).to_be_focused()
+
+
 async def test_a_policy_that_is_typed_stays_when_the_window_is_looked_at_again(panel: Panel):
     tab = await watching(panel, f"/operations/policies/app{IN_ADAS}", admin="*")
     most = tab.page.get_by_role("spinbutton", name="max_memories")
@@ -163,6 +178,24 @@ async def test_a_mark_that_is_undone_at_once_is_not_shown_again_when_the_convers
     await polls(tab)
     await expect(tab.page.locator(".message")).to_have_count(2)
     await expect(mark.first).to_have_text("Treat as normal")
+
+
+async def test_a_mark_that_fails_leaves_an_equal_one_before_it(panel: Panel):
+    await talked(panel, "talk", "One.")
+    tab = await watching(panel, TALK, write="app/*")
+    mark = tab.page.get_by_role("button", name="Treat as")
+    for chosen in ("pinned", "important"):
+        await mark.click()
+        await tab.page.get_by_role("menuitemradio", name=chosen).click()
+        await expect(tab.page.get_by_text(f"The message is now: {chosen}")).to_be_visible()
+    await tab.page.route("**/mark", lambda route: route.abort())
+    await mark.click()
+    await tab.page.get_by_role("menuitemradio", name="pinned").click()
+    await expect(mark).to_have_text("Treat as important")
+    await talked(panel, "talk", "Two.", 2, adjustments=Adjustments(marks={"talk-1": "pinned"}))
+    await polls(tab)
+    await expect(tab.page.locator(".message")).to_have_count(2)
+    await expect(mark.first).to_have_text("Treat as important")
 
 
 async def test_ages_and_deadlines_go_on_while_polls_find_nothing_new(panel: Panel):

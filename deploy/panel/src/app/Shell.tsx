@@ -5,7 +5,7 @@ import { createEffect, createRoot, Match, Show, Suspense, Switch } from "solid-j
 import { answered, api, ApiProblem } from "../api/client";
 import { followLanguage, t } from "../i18n";
 import { keepFocus } from "../ui/focus";
-import { loaded } from "../ui/Loaded";
+import { Announcement, loaded } from "../ui/Loaded";
 import { Failed, Loading } from "../ui/states";
 import { Toasts } from "../ui/toasts";
 import { Navigation } from "./Navigation";
@@ -58,6 +58,7 @@ export function Shell(props: RouteSectionProps) {
           </div>
         </Match>
       </Switch>
+      <Announcement />
       <Toasts />
     </>
   );

@@ -1,6 +1,6 @@
 /** The settings of one conversation's context: what holds, and what may be chosen for it in place of its policy's. */
 import { useQuery } from "@tanstack/solid-query";
-import { createSignal, For, Show } from "solid-js";
+import { createComputed, createMemo, createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, percent, t } from "../i18n";
 import { Loaded } from "../ui/Loaded";
@@ -30,17 +30,15 @@ export function ContextSettings(props: { id: string; mayWrite: boolean }) {
     }
   };
   return (
-    <Loaded of={asked} rows={2}>
-      <Show when={asked.data} keyed>
-        {(settings) => (
-          <>
-            <dl class="facts-grid"><For each={NAMES}>{(name) => <div><dt>{t(`settings.${name}`)}<Show when={name in settings.chosen}> <span class="badge">{t("settings.chosen")}</span></Show></dt><dd>{shown(settings, name)}</dd></div>}</For></dl>
-            <Show when={adjustable(settings)} fallback={<p class="hint">{t("settings.fixed", { policy: settings.policy })}</p>}>
-              <Show when={props.mayWrite}><Form settings={settings} choose={choose} /></Show>
-            </Show>
-          </>
-        )}
-      </Show>
+    <Loaded of={asked} name={t("settings.title")} rows={2}>
+      {(settings) => (
+        <>
+          <dl class="facts-grid"><For each={NAMES}>{(name) => <div><dt>{t(`settings.${name}`)}<Show when={name in settings().chosen}> <span class="badge">{t("settings.chosen")}</span></Show></dt><dd>{shown(settings(), name)}</dd></div>}</For></dl>
+          <Show when={adjustable(settings())} fallback={<p class="hint">{t("settings.fixed", { policy: settings().policy })}</p>}>
+            <Show when={props.mayWrite}><Form settings={settings()} choose={choose} /></Show>
+          </Show>
+        </>
+      )}
     </Loaded>
   );
 }
@@ -55,7 +53,9 @@ function shown({ settings }: Settings, name: (typeof NAMES)[number]): string {
 }
 
 function Form(props: { settings: Settings; choose: (choice: Choice) => Promise<void> }) {
-  const [draft, setDraft] = createSignal<Choice>({ ...props.settings.chosen });
+  const chosen = createMemo(() => props.settings.chosen);
+  const [draft, setDraft] = createSignal<Choice>({});
+  createComputed(() => setDraft({ ...chosen() })); // as polls that find nothing new leave it the same, what is typed stays
   const set = (name: keyof Choice, value: unknown) => setDraft((before) => ({ ...before, [name]: value }));
   const may = () => props.settings.adjustable;
   return (
@@ -80,7 +80,7 @@ function Form(props: { settings: Settings; choose: (choice: Choice) => Promise<v
       </div>
       <div class="actions">
         <button class="button primary" type="submit">{t("edit.save")}</button>
-        <Show when={Object.keys(props.settings.chosen).length}><button class="button" type="button" onClick={() => void props.choose({})}>{t("settings.reset")}</button></Show>
+        <Show when={Object.keys(chosen()).length}><button class="button" type="button" onClick={() => void props.choose({})}>{t("settings.reset")}</button></Show>
       </div>
     </form>
   );

@@ -52,19 +52,21 @@ export function ConversationList(props: { namespace?: string; chosen?: string; t
           <button class="button small quiet" onClick={() => setSearch({ user: undefined, phase: undefined }, { replace: true })}><X aria-hidden="true" />{t("list.reset")}</button>
         </Show>
       </div>
-      <Loaded of={asked}>
-        <Show when={found().length} fallback={
-          <Show when={!readsOn() && !asked.isPlaceholderData} fallback={<Loading />}>
-            <Empty icon={<MessagesSquare />} title={filtered() ? t("conversation.noMatch") : t("conversation.none")} hint={filtered() ? t("list.noMatchHint") : t("conversation.noneHint")} />
+      <Loaded of={asked} name={t("nav.conversations")}>
+        {() => (
+          <Show when={found().length} fallback={
+            <Show when={!readsOn() && !asked.isPlaceholderData} fallback={<Loading />}>
+              <Empty icon={<MessagesSquare />} title={filtered() ? t("conversation.noMatch") : t("conversation.none")} hint={filtered() ? t("list.noMatchHint") : t("conversation.noneHint")} />
+            </Show>
+          }>
+            <ScrollingRows
+              label={t("nav.conversations")} stale={asked.isPlaceholderData}
+              more={<Show when={asked.hasNextPage}><button class="button small more" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{t("conversation.more")}</button></Show>}
+            >
+              <For each={found()}>{(each, index) => <li data-index={index()}><Row conversation={each} chosen={each.conversation_id === props.chosen} href={props.to(each.conversation_id)} named={!props.namespace} /></li>}</For>
+            </ScrollingRows>
           </Show>
-        }>
-          <ScrollingRows
-            label={t("nav.conversations")} stale={asked.isPlaceholderData}
-            more={<Show when={asked.hasNextPage}><button class="button small more" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{t("conversation.more")}</button></Show>}
-          >
-            <For each={found()}>{(each, index) => <li data-index={index()}><Row conversation={each} chosen={each.conversation_id === props.chosen} href={props.to(each.conversation_id)} named={!props.namespace} /></li>}</For>
-          </ScrollingRows>
-        </Show>
+        )}
       </Loaded>
     </>
   );

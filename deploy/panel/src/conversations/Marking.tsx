@@ -16,13 +16,14 @@ const MARKS: Mark[] = ["normal", "pinned", "important", "expendable"];
 export function Marking(props: { conversation: string; message: Shape<"MessageView"> }) {
   const readAgain = useReadAgain(() => props.conversation);
   const told = createMemo((): Mark => props.message.mark ?? (props.message.important ? "important" : "normal"));
-  const [sent, setSent] = createSignal<Mark[]>([]); // those that the conversation does not tell of yet; the last one counts
-  createEffect(on(told, (mark) => setSent((marks) => (marks.includes(mark) ? marks.slice(marks.indexOf(mark) + 1) : [])), { defer: true }));
-  const mark = () => sent().at(-1) ?? told();
+  const [sent, setSent] = createSignal<{ mark: Mark }[]>([]); // those that the conversation does not tell of yet; the last one counts
+  createEffect(on(told, (mark) => setSent((all) => all.slice((all.findIndex((each) => each.mark === mark) + 1) || all.length)), { defer: true }));
+  const mark = () => sent().at(-1)?.mark ?? told();
   const choose = async (chosen: Mark) => {
     const before = mark();
     if (chosen === before) return;
-    setSent((marks) => [...marks, chosen]);
+    const one = { mark: chosen };
+    setSent((others) => [...others, one]);
     try {
       const body = { message_id: props.message.message_id, importance: chosen };
       await answered(api.POST("/v1/conversations/{conversation_id}/mark", { params: { path: { conversation_id: props.conversation } }, body }));
@@ -30,7 +31,7 @@ export function Marking(props: { conversation: string; message: Shape<"MessageVi
       await readAgain();
       if (mark() === told()) setSent([]);
     } catch (failed) {
-      setSent((marks) => marks.filter((each) => each !== chosen));
+      setSent((all) => all.filter((each) => each !== one));
       notify(t("edit.failed", { reason: reason(failed) }), undefined, "bad");
     }
   };

@@ -24,11 +24,15 @@ export function Messages(props: { id: string; mayWrite: boolean }) {
     reconcile: "message_id",
   }));
   return (
-    <Loaded of={asked} rows={3}>
-      <Show when={asked.hasNextPage}>
-        <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
-      </Show>
-      <ol class="messages"><For each={asked.data}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
+    <Loaded of={asked} name={t("conversation.messages")} rows={3}>
+      {(messages) => (
+        <>
+          <Show when={asked.hasNextPage}>
+            <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
+          </Show>
+          <ol class="messages"><For each={messages()}>{(message) => <Said conversation={props.id} message={message} mayWrite={props.mayWrite} />}</For></ol>
+        </>
+      )}
     </Loaded>
   );
 }

@@ -18,21 +18,23 @@ export function ModelContext(props: { id: string }) {
     reconcile: "message_id",
   }));
   return (
-    <Loaded of={asked} rows={3}>
-      <Show when={asked.data!.messages.length} fallback={<Empty icon={<MessagesSquare />} title={t("context.empty")} />}>
-        <p class="facts context-size">
-          <strong>{t("context.billed", { tokens: number(asked.data!.billed_tokens), most: number(asked.data!.limit_tokens) })}</strong>
-          <span class="meter wide" aria-hidden="true"><span style={{ width: `${Math.min(100, (asked.data!.billed_tokens / asked.data!.limit_tokens) * 100)}%` }} /></span>
-        </p>
-        <Show when={asked.data!.missing}>{(count) => <p class="notice">{t("context.missing", { count: number(count()) })}</p>}</Show>
-        <ol class="messages"><For each={asked.data!.messages}>{(entry) => <Shown entry={entry} />}</For></ol>
-        <Show when={asked.data!.left_out?.length}>
-          <details>
-            <summary>{t("context.leftOut", { count: number(asked.data!.left_out!.length) })}</summary>
-            <ul class="removed"><For each={asked.data!.left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {translated("reason", each.reason, each.why)}</li>}</For></ul>
-          </details>
+    <Loaded of={asked} name={t("conversation.shown")} rows={3}>
+      {(context) => (
+        <Show when={context().messages.length} fallback={<Empty icon={<MessagesSquare />} title={t("context.empty")} />}>
+          <p class="facts context-size">
+            <strong>{t("context.billed", { tokens: number(context().billed_tokens), most: number(context().limit_tokens) })}</strong>
+            <span class="meter wide" aria-hidden="true"><span style={{ width: `${Math.min(100, (context().billed_tokens / context().limit_tokens) * 100)}%` }} /></span>
+          </p>
+          <Show when={context().missing}>{(count) => <p class="notice">{t("context.missing", { count: number(count()) })}</p>}</Show>
+          <ol class="messages"><For each={context().messages}>{(entry) => <Shown entry={entry} />}</For></ol>
+          <Show when={context().left_out?.length}>
+            <details>
+              <summary>{t("context.leftOut", { count: number(context().left_out!.length) })}</summary>
+              <ul class="removed"><For each={context().left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {translated("reason", each.reason, each.why)}</li>}</For></ul>
+            </details>
+          </Show>
         </Show>
-      </Show>
+      )}
     </Loaded>
   );
 }

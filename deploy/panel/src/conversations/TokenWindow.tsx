@@ -56,7 +56,7 @@ function Rule(props: { id: string; explanation: string }) {
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("conversation.rule")}</summary>
-      <p class="hint rule"><Show when={loaded(asked)} fallback={asked.isPending ? "…" : props.explanation}>{(settings) => told(settings())}</Show></p>
+      <p class="hint rule"><Show when={loaded(asked)} fallback={asked.isPending ? "…" : props.explanation}>{(settings) => <>{told(settings())}</>}</Show></p>
     </details>
   );
 }

@@ -70,20 +70,24 @@ function Foresee(props: { subject: Subject; begun: (erasure: string) => void }) 
     },
   }));
   return (
-    <Loaded of={asked} rows={2}>
-      <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
-        <h3>{t("erase.foreseen")}</h3>
-        <ul><For each={asked.data!.lines}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
-        <Show when={!asked.data!.whole}><p class="notice">{t("erase.more")}</p></Show>
-      </div>
-      <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
-        <Field label={t("edit.reason")} value={why()} change={setWhy} />
-        <Field label={t("erase.type", { name: props.subject.id })} value={typed()} change={setTyped} />
-        <Show when={erasing.isError}><p class="error" role="alert">{t("edit.failed", { reason: reason(erasing.error) })}</p></Show>
-        <div class="actions">
-          <button class="button danger-fill" type="submit" disabled={typed() !== props.subject.id || erasing.isPending}><Eraser aria-hidden="true" />{t(erasing.isPending ? "erase.running" : "erase.now")}</button>
-        </div>
-      </form>
+    <Loaded of={asked} name={t("erase.foreseen")} rows={2}>
+      {(foreseen) => (
+        <>
+          <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
+            <h3>{t("erase.foreseen")}</h3>
+            <ul><For each={foreseen().lines}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
+            <Show when={!foreseen().whole}><p class="notice">{t("erase.more")}</p></Show>
+          </div>
+          <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
+            <Field label={t("edit.reason")} value={why()} change={setWhy} />
+            <Field label={t("erase.type", { name: props.subject.id })} value={typed()} change={setTyped} />
+            <Show when={erasing.isError}><p class="error" role="alert">{t("edit.failed", { reason: reason(erasing.error) })}</p></Show>
+            <div class="actions">
+              <button class="button danger-fill" type="submit" disabled={typed() !== props.subject.id || erasing.isPending}><Eraser aria-hidden="true" />{t(erasing.isPending ? "erase.running" : "erase.now")}</button>
+            </div>
+          </form>
+        </>
+      )}
     </Loaded>
   );
 }

@@ -19,7 +19,7 @@ export function ReceiptOf(props: { id: string; close: () => void }) {
     refetchInterval: (query: { state: { data?: Receipt } }) => (query.state.data?.status === "complete" ? false : LOOK_MS),
   }));
   return (
-    <Loaded of={asked} rows={2}><Shown receipt={asked.data!} close={props.close} /></Loaded>
+    <Loaded of={asked} name={t("erase.receipt")} rows={2}>{(receipt) => <Shown receipt={receipt()} close={props.close} />}</Loaded>
   );
 }
 

@@ -13,8 +13,8 @@ export const de: Texts = {
     send: "Anmelden", refused: "Der Server kennt diesen Schlüssel nicht, oder er ist widerrufen oder abgelaufen.", unreachable: "Der Server antwortet nicht.",
   },
   state: {
-    loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
-    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", request: "Anfrage {{id}}",
+    loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", againOf: "Noch einmal versuchen: {{name}}", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
+    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", partOutdated: "Ein Teil dieser Seite konnte nicht aktualisiert werden: {{reason}}", request: "Anfrage {{id}}",
     all: "Alles zeigen", less: "Weniger zeigen", degraded: "Ein Teil der Suche hat nicht geantwortet: Vielleicht gibt es mehr Treffer.",
   },
   list: {
@@ -79,7 +79,7 @@ export const de: Texts = {
   },
   insights: {
     contexts: "Kontexte", searches: "Suchen", with: "Mit Erinnerungen", without: "Ohne Erinnerungen", rate: "{{share}} ({{part}} von {{all}})", found: "Etwas gefunden", missed: "Nichts gefunden", hits: "Trefferquoten", withMemories: "Kontexte mit Erinnerungen", searchesFound: "Suchen, die etwas fanden", fromCache: "Aus einem Cache gelesen", ofAll: "{{part}} von {{all}}", noQuestions: "In diesen Tagen wurde nichts gefragt.", hitsHint: "Was Chatdienste, Modelle und diese Seite den Namensraum in den gezeigten Tagen fragten.", 
-    tokens: "Tokens", dollars: "Kosten", live: "Gültige Erinnerungen", readShare: "Mindestens einmal gelesen", reads: "Abrufe", cost: "Kosten insgesamt", costEach: "Kosten je Erinnerung", overTime: "Im Lauf der Zeit", span: "Gezeigte Tage", days: "{{count}} Tage", nothing: "In diesen Tagen geschah nichts", changes: "Erinnerungen",
+    figures: "Zahlen", tokens: "Tokens", dollars: "Kosten", live: "Gültige Erinnerungen", readShare: "Mindestens einmal gelesen", reads: "Abrufe", cost: "Kosten insgesamt", costEach: "Kosten je Erinnerung", overTime: "Im Lauf der Zeit", span: "Gezeigte Tage", days: "{{count}} Tage", nothing: "In diesen Tagen geschah nichts", changes: "Erinnerungen",
     asTable: "Als Tabelle", day: "Tag (UTC)", calls: "Aufrufe", most: "höchstens {{count}} am Tag", costly: "Was Erinnerungen kosten", noCosts: "Für Erinnerungen hier ist kein Modellaufruf verzeichnet.", costOf: "{{cost}}, {{tokens}} {{tokens:Token|Tokens}}", largest: "Größte Namensräume",
   },
   map: {

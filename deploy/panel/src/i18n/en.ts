@@ -11,8 +11,8 @@ export const en = {
     send: "Sign in", refused: "The server does not know this key, or the key is revoked or expired.", unreachable: "The server does not answer.",
   },
   state: {
-    loading: "Loading", failed: "This could not be loaded", again: "Try again", offline: "The server does not answer. It may be restarting.",
-    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", request: "Request {{id}}",
+    loading: "Loading", failed: "This could not be loaded", again: "Try again", againOf: "Try again: {{name}}", offline: "The server does not answer. It may be restarting.",
+    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", partOutdated: "Part of this page could not be updated: {{reason}}", request: "Request {{id}}",
     all: "Show all", less: "Show less", degraded: "Part of the search did not answer: there may be more results.",
   },
   list: {
@@ -77,7 +77,7 @@ export const en = {
   },
   insights: {
     contexts: "Contexts", searches: "Searches", with: "With memories", without: "Without memories", rate: "{{share}} ({{part}} of {{all}})", found: "Found something", missed: "Found nothing", hits: "Hit rates", withMemories: "Contexts with memories", searchesFound: "Searches that found something", fromCache: "Reads from a cache", ofAll: "{{part}} of {{all}}", noQuestions: "There were no requests in these days.", hitsHint: "Requests of chat services, models and this panel to this namespace in the days shown.", 
-    tokens: "Tokens", dollars: "Cost", live: "Live memories", readShare: "Read at least once", reads: "Reads", cost: "Total cost", costEach: "Cost per memory", overTime: "Over time", span: "Days shown", days: "{{count}} days", nothing: "Nothing happened in these days", changes: "Memories",
+    figures: "Figures", tokens: "Tokens", dollars: "Cost", live: "Live memories", readShare: "Read at least once", reads: "Reads", cost: "Total cost", costEach: "Cost per memory", overTime: "Over time", span: "Days shown", days: "{{count}} days", nothing: "Nothing happened in these days", changes: "Memories",
     asTable: "As a table", day: "Day (UTC)", calls: "Calls", most: "at most {{count}} a day", costly: "Cost of memories", noCosts: "No model calls are recorded for memories of this namespace.", costOf: "{{cost}}, {{tokens}} {{tokens:token|tokens}}", largest: "Largest namespaces",
   },
   map: {

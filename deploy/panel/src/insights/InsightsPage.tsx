@@ -6,7 +6,7 @@ import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
 import { dollars, number, percent, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
-import { Loaded, type Query } from "../ui/Loaded";
+import { Loaded, loaded, type Query } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty } from "../ui/states";
 import { Days, SPANS, type Span } from "./Days";
@@ -41,15 +41,17 @@ export function InsightsPage() {
 function Figures(props: { namespace: string }) {
   const asked = useStatistics(() => props.namespace);
   return (
-    <Loaded of={asked} rows={1}>
-      <dl class="figures">
-        <div><dt>{t("insights.live")}</dt><dd>{number(asked.data!.live)}</dd></div>
-        <Show when={asked.data!.live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((asked.data!.live_read ?? 0) / asked.data!.live)}</dd></div></Show>
-        <div><dt>{t("insights.reads")}</dt><dd>{number(asked.data!.reads)}</dd></div>
-        <div><dt>{t("memory.reinforced")}</dt><dd>{number(asked.data!.reinforcements)}</dd></div>
-        <div><dt>{t("insights.cost")}</dt><dd>{dollars(asked.data!.cost_usd ?? 0)}</dd></div>
-        <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{dollars(each())}</dd></div>}</Show>
-      </dl>
+    <Loaded of={asked} name={t("insights.figures")} rows={1}>
+      {(figures) => (
+        <dl class="figures">
+          <div><dt>{t("insights.live")}</dt><dd>{number(figures().live)}</dd></div>
+          <Show when={figures().live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((figures().live_read ?? 0) / figures().live)}</dd></div></Show>
+          <div><dt>{t("insights.reads")}</dt><dd>{number(figures().reads)}</dd></div>
+          <div><dt>{t("memory.reinforced")}</dt><dd>{number(figures().reinforcements)}</dd></div>
+          <div><dt>{t("insights.cost")}</dt><dd>{dollars(figures().cost_usd ?? 0)}</dd></div>
+          <Show when={figures().cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{dollars(each())}</dd></div>}</Show>
+        </dl>
+      )}
     </Loaded>
   );
 }
@@ -65,12 +67,16 @@ function OverTime(props: { namespace: string }) {
   }));
   return (
     <Card title={t("insights.overTime")} asked={asked}>
-      <label class="span"><span class="hidden">{t("insights.span")}</span>
-        <select class="choice" value={span()} onChange={(event) => choose(event.currentTarget.value)}>
-          <For each={SPANS}>{(each) => <option value={each} selected={each === span()}>{t("insights.days", { count: number(each) })}</option>}</For>
-        </select>
-      </label>
-      <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Hits days={asked.data!.days} /><Days history={asked.data!} /></Show>
+      {(history) => (
+        <>
+          <label class="span"><span class="hidden">{t("insights.span")}</span>
+            <select class="choice" value={span()} onChange={(event) => choose(event.currentTarget.value)}>
+              <For each={SPANS}>{(each) => <option value={each} selected={each === span()}>{t("insights.days", { count: number(each) })}</option>}</For>
+            </select>
+          </label>
+          <Show when={history().days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Hits days={history().days} /><Days history={history()} /></Show>
+        </>
+      )}
     </Card>
   );
 }
@@ -80,16 +86,18 @@ function Costly(props: { namespace: string }) {
     queryKey: ["costs", props.namespace],
     queryFn: ({ signal }) => answered(api.GET("/v1/statistics/costs", { params: { query: { namespace: props.namespace, limit: LARGEST } }, signal })),
   }));
-  const most = () => Math.max(...asked.data!.memories.map((each) => each.cost.cost_usd), 1e-12);
+  const most = () => Math.max(...(loaded(asked)?.memories ?? []).map((each) => each.cost.cost_usd), 1e-12);
   return (
     <Card title={t("insights.costly")} asked={asked}>
-      <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
-        <ol class="bars">
-          <For each={asked.data!.memories}>
-            {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: dollars(each.cost.cost_usd), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
-          </For>
-        </ol>
-      </Show>
+      {(costs) => (
+        <Show when={costs().memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
+          <ol class="bars">
+            <For each={costs().memories}>
+              {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: dollars(each.cost.cost_usd), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
+            </For>
+          </ol>
+        </Show>
+      )}
     </Card>
   );
 }
@@ -99,14 +107,16 @@ function Largest(props: { namespace: string }) {
     queryKey: ["namespaces", "size"],
     queryFn: ({ signal }) => answered(api.GET("/v1/namespaces", { params: { query: { order: "size", limit: LARGEST } }, signal })),
   }));
-  const most = () => Math.max(...asked.data!.namespaces.map((each) => each.live), 1);
+  const most = () => Math.max(...(loaded(asked)?.namespaces ?? []).map((each) => each.live), 1);
   return (
     <Card title={t("insights.largest")} asked={asked}>
-      <ol class="bars">
-        <For each={asked.data!.namespaces}>
-          {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
-        </For>
-      </ol>
+      {(sizes) => (
+        <ol class="bars">
+          <For each={sizes().namespaces}>
+            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
+          </For>
+        </ol>
+      )}
     </Card>
   );
 }
@@ -120,11 +130,11 @@ function Bar(props: { share: number; said: string; children: JSX.Element }) {
   );
 }
 
-export function Card(props: { title: string; asked: Query<unknown>; children: JSX.Element }) {
+export function Card<T>(props: { title: string; asked: Query<T>; children: (data: () => T) => JSX.Element }) {
   return (
     <section class="panel-card" aria-label={props.title}>
       <h2>{props.title}</h2>
-      <Loaded of={props.asked} rows={2}>{props.children}</Loaded>
+      <Loaded of={props.asked} name={props.title} rows={2}>{props.children}</Loaded>
     </section>
   );
 }

@@ -39,10 +39,12 @@ export function MemoryMap(props: { namespace: string }) {
   }));
   return (
     <Card title={t("map.title")} asked={asked}>
-      <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("map.tooFew")}</p>}>
-        <Plane memories={asked.data!.memories} namespace={props.namespace} />
-        <p class="hint">{t("map.explained", { count: number(asked.data!.memories.length), share: percent(asked.data!.explained) })}</p>
-      </Show>
+      {(map) => (
+        <Show when={map().memories.length} fallback={<p class="hint">{t("map.tooFew")}</p>}>
+          <Plane memories={map().memories} namespace={props.namespace} />
+          <p class="hint">{t("map.explained", { count: number(map().memories.length), share: percent(map().explained) })}</p>
+        </Show>
+      )}
     </Card>
   );
 }

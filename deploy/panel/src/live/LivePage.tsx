@@ -104,7 +104,7 @@ function Consumption(props: { namespace: string }) {
     <Show when={loaded(asked)} fallback={<Show when={asked.isError}><p class="notice" role="alert">{t("live.noConsumption", { reason: reason(asked.error) })}</p></Show>}>
       {(usage) => (
         <>
-          <Outdated of={asked} />
+          <Outdated of={asked} name={t("live.calls")} />
           <dl class="figures">
             <div><dt>{t("live.calls")}</dt><dd>{number(usage().totals.reduce((sum, each) => sum + each.calls, 0))}</dd></div>
             <div><dt>{t("live.tokens")}</dt><dd>{number(usage().tokens)}</dd></div>

@@ -33,7 +33,7 @@ export function Detail(props: { id: string; close: () => void }) {
     <article class="detail">
       <Back close={props.close} />
       <Show when={!isMissing(asked.error)} fallback={<Deleted id={props.id} error={asked.error} />}>
-        <Loaded of={asked} rows={4}><Shown memory={asked.data!} close={props.close} /></Loaded>
+        <Loaded of={asked} name={t("block.memory")} rows={4}>{(memory) => <Shown memory={memory()} close={props.close} />}</Loaded>
       </Show>
     </article>
   );

@@ -46,19 +46,21 @@ export function MemoryList(props: { namespace: string; chosen?: string }) {
   const total = () => (address.filtered() ? undefined : loaded(statistics)?.live);
   const count = () => (asked.hasNextPage ? total() : memories().length);
   return (
-    <Loaded of={asked}>
-      <Show when={memories().length} fallback={
-        <Show when={address.filtered()} fallback={<Empty icon={<Inbox />} title={t("list.empty")} hint={t("list.emptyHint")} />}>
-          <Empty icon={<Inbox />} title={t("list.noMatch")} hint={t("list.noMatchHint")}>
-            <button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button>
-          </Empty>
+    <Loaded of={asked} name={t("list.label")}>
+      {() => (
+        <Show when={memories().length} fallback={
+          <Show when={address.filtered()} fallback={<Empty icon={<Inbox />} title={t("list.empty")} hint={t("list.emptyHint")} />}>
+            <Empty icon={<Inbox />} title={t("list.noMatch")} hint={t("list.noMatchHint")}>
+              <button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button>
+            </Empty>
+          </Show>
+        }>
+          <p class="summary" role="status">
+            {t("list.count", { count: count() === undefined ? `${number(memories().length)}+` : number(count()!) })}
+          </p>
+          <VirtualList memories={memories()} chosen={props.chosen} total={count() ?? -1} more={() => asked.hasNextPage && !asked.isFetchingNextPage && !asked.isError && void asked.fetchNextPage()} />
         </Show>
-      }>
-        <p class="summary" role="status">
-          {t("list.count", { count: count() === undefined ? `${number(memories().length)}+` : number(count()!) })}
-        </p>
-        <VirtualList memories={memories()} chosen={props.chosen} total={count() ?? -1} more={() => asked.hasNextPage && !asked.isFetchingNextPage && !asked.isError && void asked.fetchNextPage()} />
-      </Show>
+      )}
     </Loaded>
   );
 }

@@ -19,19 +19,23 @@ export function RelatedMemories(props: { memory: Memory }) {
     queryFn: ({ signal }) => readRelated(props.memory.memory_id, signal),
   }));
   return (
-    <Loaded of={asked} rows={3}>
-      <Show when={asked.data!.degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
-      <Show when={asked.data!.linked.length + asked.data!.near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
-        <Show when={asked.data!.linked.length}><Graph memory={props.memory} linked={asked.data!.linked} /></Show>
-        <Rows label={t("tabs.related")}>
-          <For each={asked.data!.linked}>
-            {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
-          </For>
-          <For each={asked.data!.near}>
-            {(each) => <li><p class="relation">{t("related.near")} · {t("related.similarity", { percent: percent(each.score) })}</p><MemoryRow memory={each.memory} /></li>}
-          </For>
-        </Rows>
-      </Show>
+    <Loaded of={asked} name={t("tabs.related")} rows={3}>
+      {(related) => (
+        <>
+          <Show when={related().degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
+          <Show when={related().linked.length + related().near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
+            <Show when={related().linked.length}><Graph memory={props.memory} linked={related().linked} /></Show>
+            <Rows label={t("tabs.related")}>
+              <For each={related().linked}>
+                {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
+              </For>
+              <For each={related().near}>
+                {(each) => <li><p class="relation">{t("related.near")} · {t("related.similarity", { percent: percent(each.score) })}</p><MemoryRow memory={each.memory} /></li>}
+              </For>
+            </Rows>
+          </Show>
+        </>
+      )}
     </Loaded>
   );
 }

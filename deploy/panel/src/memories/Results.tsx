@@ -6,7 +6,7 @@ import { A } from "@solidjs/router";
 import { createComputed, createMemo, createSignal, For, Match, on, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
-import { Loaded } from "../ui/Loaded";
+import { Loaded, loaded } from "../ui/Loaded";
 import { Marked } from "../ui/Marked";
 import { ScrollingRows } from "../ui/Rows";
 import { Empty } from "../ui/states";
@@ -50,7 +50,7 @@ export function Results(props: { namespace: string; chosen?: string }) {
     select: (found) => ({ ...found, hits: structuredClone(found.hits).map((hit) => ({ ...hit, id: hit.memory?.memory_id ?? hit.passage?.passage_id })) }),
     reconcile: "id",
   }));
-  const count = () => asked.data!.hits.length;
+  const count = () => loaded(asked)?.hits.length ?? 0;
   const more = () => (
     <Switch>
       <Match when={count() >= MOST}><p class="hint more">{t("list.mostFound", { count: number(MOST) })}</p></Match>
@@ -58,18 +58,20 @@ export function Results(props: { namespace: string; chosen?: string }) {
     </Switch>
   );
   return (
-    <Loaded of={asked}>
-      <Show when={count()} fallback={
-        <Empty icon={<SearchX />} title={t("list.nothingFound")} hint={t("list.nothingFoundHint")}>
-          <Show when={address.filtered() || address.narrowed()}><button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button></Show>
-        </Empty>
-      }>
-        <Show when={asked.data!.degraded.length}><p class="notice" role="status">{t("state.degraded")}</p></Show>
-        <p class="summary" role="status">{t(count() === FIRST || count() >= MOST ? "list.best" : "list.found", { count: number(count()) })}</p>
-        <ScrollingRows label={t("list.results")} stale={asked.isPlaceholderData} more={more()}>
-          <For each={asked.data!.hits}>{(hit, index) => <li data-index={index()}><Found hit={hit} chosen={props.chosen} /></li>}</For>
-        </ScrollingRows>
-      </Show>
+    <Loaded of={asked} name={t("list.results")}>
+      {(found) => (
+        <Show when={count()} fallback={
+          <Empty icon={<SearchX />} title={t("list.nothingFound")} hint={t("list.nothingFoundHint")}>
+            <Show when={address.filtered() || address.narrowed()}><button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button></Show>
+          </Empty>
+        }>
+          <Show when={found().degraded.length}><p class="notice" role="status">{t("state.degraded")}</p></Show>
+          <p class="summary" role="status">{t(count() === FIRST || count() >= MOST ? "list.best" : "list.found", { count: number(count()) })}</p>
+          <ScrollingRows label={t("list.results")} stale={asked.isPlaceholderData} more={more()}>
+            <For each={found().hits}>{(hit, index) => <li data-index={index()}><Found hit={hit} chosen={props.chosen} /></li>}</For>
+          </ScrollingRows>
+        </Show>
+      )}
     </Loaded>
   );
 }

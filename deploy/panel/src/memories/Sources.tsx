@@ -7,7 +7,7 @@ import { answered, api, isMissing, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
 import { Content } from "../ui/Content";
 import { FollowLink } from "../ui/FollowLink";
-import { Loaded } from "../ui/Loaded";
+import { Loaded, loaded } from "../ui/Loaded";
 import { Empty } from "../ui/states";
 import { Moment } from "../ui/Time";
 import type { Memory } from "./MemoryRow";
@@ -76,23 +76,25 @@ function InConversation(props: { id: string; sources: Set<string> }) {
     staleTime: 60_000,
   }));
   const [search] = useSearchParams<{ ns?: string }>();
-  const shown = () => excerpt(asked.data!.pages, props.sources);
+  const shown = () => excerpt(loaded(asked)?.pages ?? [], props.sources);
   return (
     <section class="conversation">
       <h3><A class="memory-link" href={`/conversations/${encodeURIComponent(props.id)}?ns=${encodeURIComponent(search.ns ?? "")}`}>{t("sources.inConversation", { id: props.id })}</A></h3>
-      <Loaded of={asked} rows={3}>
-        <Show when={shown().length} fallback={<p class="hint">{t("sources.gone")}</p>}>
-          <ol class="messages">
-            <For each={shown()}>
-              {(message) => (
-                <Show when={message} fallback={<li class="left-out" aria-hidden="true">⋯</li>}>
-                  {(said) => <Said message={said()} source={props.sources.has(said().message_id)} />}
-                </Show>
-              )}
-            </For>
-          </ol>
-          <Show when={asked.data!.gone}>{(gone) => <p class="hint">{t("sources.someGone", { count: number(gone()) })}</p>}</Show>
-        </Show>
+      <Loaded of={asked} name={t("sources.inConversation", { id: props.id })} rows={3}>
+        {(found) => (
+          <Show when={shown().length} fallback={<p class="hint">{t("sources.gone")}</p>}>
+            <ol class="messages">
+              <For each={shown()}>
+                {(message) => (
+                  <Show when={message} fallback={<li class="left-out" aria-hidden="true">⋯</li>}>
+                    {(said) => <Said message={said()} source={props.sources.has(said().message_id)} />}
+                  </Show>
+                )}
+              </For>
+            </ol>
+            <Show when={found().gone}>{(gone) => <p class="hint">{t("sources.someGone", { count: number(gone()) })}</p>}</Show>
+          </Show>
+        )}
       </Loaded>
     </section>
   );

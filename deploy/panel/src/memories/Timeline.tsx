@@ -18,7 +18,7 @@ export function Timeline(props: { memory: Memory }) {
     queryFn: async ({ signal }) => lineage(props.memory, (await readRelated(props.memory.memory_id, signal)).linked, signal),
   }));
   return (
-    <Loaded of={asked} rows={3}><Periods of={asked.data!} memory={props.memory} /></Loaded>
+    <Loaded of={asked} name={t("tabs.timeline")} rows={3}>{(periods) => <Periods of={periods()} memory={props.memory} />}</Loaded>
   );
 }
 

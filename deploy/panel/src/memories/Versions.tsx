@@ -23,30 +23,31 @@ export const useVersions = (id: () => string) =>
 export function Versions(props: { id: string }) {
   const changes = useChanges();
   const asked = useVersions(() => props.id);
-  const newestFirst = () => [...asked.data!.versions].reverse();
   return (
     <Show when={!isMissing(asked.error)}>
-      <Loaded of={asked} rows={3}>
-        <ol class="versions">
-          <For each={newestFirst()}>
-            {(version) => (
-              <li class="version">
-                <p class="facts">
-                  <strong>{t(`versions.${version.change}`)}</strong>
-                  <Moment at={version.at} />
-                  <span>{t("versions.by", { actor: version.cause.actor })}</span>
-                  <Show when={may("write", version.namespace) && version.change !== "purged"}>
-                    <button class="button small quiet" onClick={() => changes.undo(props.id, version.version)} aria-label={`${t("versions.undo")} (${version.version})`}>
-                      <Undo2 aria-hidden="true" />{t("edit.undo")}
-                    </button>
-                  </Show>
-                </p>
-                <Show when={version.cause.reason}>{(why) => <p class="hint" dir="auto">{why()}</p>}</Show>
-                <Difference version={version} />
-              </li>
-            )}
-          </For>
-        </ol>
+      <Loaded of={asked} name={t("tabs.versions")} rows={3}>
+        {(stored) => (
+          <ol class="versions">
+            <For each={[...stored().versions].reverse()}>
+              {(version) => (
+                <li class="version">
+                  <p class="facts">
+                    <strong>{t(`versions.${version.change}`)}</strong>
+                    <Moment at={version.at} />
+                    <span>{t("versions.by", { actor: version.cause.actor })}</span>
+                    <Show when={may("write", version.namespace) && version.change !== "purged"}>
+                      <button class="button small quiet" onClick={() => changes.undo(props.id, version.version)} aria-label={`${t("versions.undo")} (${version.version})`}>
+                        <Undo2 aria-hidden="true" />{t("edit.undo")}
+                      </button>
+                    </Show>
+                  </p>
+                  <Show when={version.cause.reason}>{(why) => <p class="hint" dir="auto">{why()}</p>}</Show>
+                  <Difference version={version} />
+                </li>
+              )}
+            </For>
+          </ol>
+        )}
       </Loaded>
     </Show>
   );

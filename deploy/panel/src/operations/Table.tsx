@@ -25,11 +25,13 @@ export function Table<Row>(props: Props<Row>) {
   return (
     <section class="panel-card" aria-label={props.name}>
       <h2>{props.name}</h2>
-      <Loaded of={asked} rows={2}>
-        <Show when={asked.data!.length} fallback={<Empty icon={<ListX />} title={w("common.none")} />}>
-          <Rows name={props.name} rows={asked.data!} columns={props.columns} />
-          <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
-        </Show>
+      <Loaded of={asked} name={props.name} rows={2}>
+        {(rows) => (
+          <Show when={rows().length} fallback={<Empty icon={<ListX />} title={w("common.none")} />}>
+            <Rows name={props.name} rows={rows()} columns={props.columns} />
+            <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
+          </Show>
+        )}
       </Loaded>
     </section>
   );

@@ -33,7 +33,7 @@ export function BlockPreview(props: { namespace: string }) {
         <button class="button primary" type="submit">{t("block.show")}</button>
       </form>
       <label class="check"><input type="checkbox" checked={withProfile()} onChange={(event) => setWithProfile(event.currentTarget.checked)} />{t("block.withProfile")}</label>
-      <Loaded of={asked} rows={3}><Shown block={asked.data!} /></Loaded>
+      <Loaded of={asked} name={t("block.title")} rows={3}>{(block) => <Shown block={block()} />}</Loaded>
     </section>
   );
 }

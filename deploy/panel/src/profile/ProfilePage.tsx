@@ -40,10 +40,12 @@ function ProfileCard(props: { namespace: string }) {
     <section class="panel-card" aria-labelledby="profile-title">
       <h2 id="profile-title">{t("profile.title")}</h2>
       <p class="hint">{t("profile.hint")}</p>
-      <Loaded of={asked} rows={3}>
-        <Show when={asked.data!.lines?.length} fallback={<Empty icon={<UserRound />} title={t("profile.empty")} hint={t("profile.emptyHint")} />}>
-          <Lines profile={asked.data!} />
-        </Show>
+      <Loaded of={asked} name={t("profile.title")} rows={3}>
+        {(profile) => (
+          <Show when={profile().lines?.length} fallback={<Empty icon={<UserRound />} title={t("profile.empty")} hint={t("profile.emptyHint")} />}>
+            <Lines profile={profile()} />
+          </Show>
+        )}
       </Loaded>
     </section>
   );

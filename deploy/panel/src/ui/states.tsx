@@ -36,7 +36,12 @@ export function reason(error: unknown): string {
   return SAID[error.status]?.() ?? error.message;
 }
 
-export function Failed(props: { error: unknown; again?: () => void }) {
+/** A button that reads again what `name` says, which is told to screen readers. */
+export function Again(props: { class: string; name?: string; again: () => void }) {
+  return <button class={props.class} aria-label={props.name && t("state.againOf", { name: props.name })} onClick={() => props.again()}>{t("state.again")}</button>;
+}
+
+export function Failed(props: { error: unknown; name?: string; again?: () => void }) {
   const request = () => (props.error instanceof ApiProblem ? props.error.requestId : undefined);
   return (
     <div class="empty" role="alert">
@@ -45,7 +50,7 @@ export function Failed(props: { error: unknown; again?: () => void }) {
       <p class="hint">{reason(props.error)}</p>
       <Show when={request()}>{(id) => <p class="hint mono">{t("state.request", { id: id() })}</p>}</Show>
       <Show when={props.again}>
-        {(again) => <button class="button" onClick={() => again()()}>{t("state.again")}</button>}
+        {(again) => <Again class="button" name={props.name} again={again()} />}
       </Show>
     </div>
   );

@@ -71,21 +71,23 @@ function Audit() {
         <label class="with-label"><span class="hint">{w("access.action")}</span><input class="choice" placeholder={w("access.anyAction")} value={search.action ?? ""} maxlength="100" onChange={(event) => setSearch({ action: event.currentTarget.value.trim() || undefined }, { replace: true })} /></label>
       </div>
       <p class="hint">{w("access.auditHint")}</p>
-      <Loaded of={asked} rows={3}>
-        <Show when={asked.data!.length} fallback={<Empty icon={<ScrollText />} title={w("access.noAudit")} />}>
-          <Rows
-            name={w("access.audit")}
-            rows={asked.data!}
-            columns={[
-              { name: w("access.when"), of: (entry) => <Moment at={entry.at} /> },
-              { name: w("access.who"), of: (entry) => entry.actor },
-              { name: w("access.did"), of: (entry) => entry.action },
-              { name: w("access.to"), of: (entry) => <span class="mono">{entry.subject}</span> },
-              { name: w("access.details"), of: (entry) => <Details of={entry.details} /> },
-            ]}
-          />
-          <Show when={asked.hasNextPage}><button class="button" onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
-        </Show>
+      <Loaded of={asked} name={w("access.audit")} rows={3}>
+        {(entries) => (
+          <Show when={entries().length} fallback={<Empty icon={<ScrollText />} title={w("access.noAudit")} />}>
+            <Rows
+              name={w("access.audit")}
+              rows={entries()}
+              columns={[
+                { name: w("access.when"), of: (entry) => <Moment at={entry.at} /> },
+                { name: w("access.who"), of: (entry) => entry.actor },
+                { name: w("access.did"), of: (entry) => entry.action },
+                { name: w("access.to"), of: (entry) => <span class="mono">{entry.subject}</span> },
+                { name: w("access.details"), of: (entry) => <Details of={entry.details} /> },
+              ]}
+            />
+            <Show when={asked.hasNextPage}><button class="button" onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
+          </Show>
+        )}
       </Loaded>
     </section>
   );

@@ -20,21 +20,19 @@ export function LetterDetail(props: Props) {
   return (
     <>
       <Back close={props.close} />
-      <Loaded of={asked} rows={3}>
-        <Show when={asked.data}>
-          {(letter) => (
-            <>
-              <Facts letter={letter()} />
-              <Show when={mayEverywhere("admin")}>
-                <div class="actions">
-                  <Confirm text={w("letters.replay")} title={w("letters.replayTitle", { count: number(1) })} hint={w("letters.replayHint")} disabled={!letter().source} primary act={() => void props.settle("replay")} />
-                  <Confirm text={w("letters.discard")} title={w("letters.discardTitle", { count: number(1) })} hint={w("letters.discardHint")} danger act={() => void props.settle("discard")} />
-                </div>
-              </Show>
-              <Record letter={letter()} />
-            </>
-          )}
-        </Show>
+      <Loaded of={asked} name={w("letters.record")} rows={3}>
+        {(letter) => (
+          <>
+            <Facts letter={letter()} />
+            <Show when={mayEverywhere("admin")}>
+              <div class="actions">
+                <Confirm text={w("letters.replay")} title={w("letters.replayTitle", { count: number(1) })} hint={w("letters.replayHint")} disabled={!letter().source} primary act={() => void props.settle("replay")} />
+                <Confirm text={w("letters.discard")} title={w("letters.discardTitle", { count: number(1) })} hint={w("letters.discardHint")} danger act={() => void props.settle("discard")} />
+              </div>
+            </Show>
+            <Record letter={letter()} />
+          </>
+        )}
       </Loaded>
     </>
   );

@@ -55,43 +55,45 @@ export function LettersView() {
     <>
       <p class="hint">{w("letters.hint")}</p>
       <Filters groups={groups()} filter={search} set={(filter) => (setChosen([]), setSearch(filter))} />
-      <Loaded of={asked}>
-        <Show when={letters().length || params.id} fallback={
-          <Empty icon={<MailCheck />} title={search.stage || search.reason || search.status ? w("letters.emptyOther") : w("letters.empty")} hint={w("letters.emptyHint")} />
-        }>
-          <div class="beside" classList={{ "with-detail": !!params.id }}>
-            <section class="panel-card letters" aria-label={w("letters.list")}>
-              <Show when={mayEverywhere("admin")}><Actions letters={letters()} chosen={chosen()} choose={setChosen} settle={settle} /></Show>
-              <Rows label={w("letters.list")}>
-                <For each={letters()}>
-                  {(letter) => (
-                    <li class="letter-row">
-                      <Show when={mayEverywhere("admin")}>
-                        <input
-                          type="checkbox" aria-label={w("letters.select", { letter: letter.letter })} checked={chosen().includes(letter.letter)}
-                          onChange={(event) => setChosen(event.currentTarget.checked ? [...chosen(), letter.letter] : chosen().filter((each) => each !== letter.letter))}
-                        />
-                      </Show>
-                      <button class="row plain" classList={{ chosen: letter.letter === params.id }} aria-current={letter.letter === params.id ? "true" : undefined} onClick={() => open(letter.letter)}>
-                        <span class="kind-icon quote" aria-hidden="true"><MailX /></span>
-                        <span class="row-body">
-                          <span class="row-text" dir="auto">{letter.detail || letter.reason}</span>
-                          <span class="facts"><strong>{letter.reason}</strong><span>{word("stage", letter.stage)}</span><Moment at={letter.at} /><span class="badge">{w(`letters.${letter.status}`)}</span></span>
-                        </span>
-                      </button>
-                    </li>
-                  )}
-                </For>
-              </Rows>
-              <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
-            </section>
-            <section class="panel-card detail-card" aria-label={w("letters.record")}>
-              <Show when={params.id} keyed fallback={<Empty icon={<MailX />} title={w("letters.choose")} />}>
-                {(id) => <LetterDetail id={id} close={() => open()} settle={(how) => settle(how, [id])} />}
-              </Show>
-            </section>
-          </div>
-        </Show>
+      <Loaded of={asked} name={w("letters.list")}>
+        {() => (
+          <Show when={letters().length || params.id} fallback={
+            <Empty icon={<MailCheck />} title={search.stage || search.reason || search.status ? w("letters.emptyOther") : w("letters.empty")} hint={w("letters.emptyHint")} />
+          }>
+            <div class="beside" classList={{ "with-detail": !!params.id }}>
+              <section class="panel-card letters" aria-label={w("letters.list")}>
+                <Show when={mayEverywhere("admin")}><Actions letters={letters()} chosen={chosen()} choose={setChosen} settle={settle} /></Show>
+                <Rows label={w("letters.list")}>
+                  <For each={letters()}>
+                    {(letter) => (
+                      <li class="letter-row">
+                        <Show when={mayEverywhere("admin")}>
+                          <input
+                            type="checkbox" aria-label={w("letters.select", { letter: letter.letter })} checked={chosen().includes(letter.letter)}
+                            onChange={(event) => setChosen(event.currentTarget.checked ? [...chosen(), letter.letter] : chosen().filter((each) => each !== letter.letter))}
+                          />
+                        </Show>
+                        <button class="row plain" classList={{ chosen: letter.letter === params.id }} aria-current={letter.letter === params.id ? "true" : undefined} onClick={() => open(letter.letter)}>
+                          <span class="kind-icon quote" aria-hidden="true"><MailX /></span>
+                          <span class="row-body">
+                            <span class="row-text" dir="auto">{letter.detail || letter.reason}</span>
+                            <span class="facts"><strong>{letter.reason}</strong><span>{word("stage", letter.stage)}</span><Moment at={letter.at} /><span class="badge">{w(`letters.${letter.status}`)}</span></span>
+                          </span>
+                        </button>
+                      </li>
+                    )}
+                  </For>
+                </Rows>
+                <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
+              </section>
+              <section class="panel-card detail-card" aria-label={w("letters.record")}>
+                <Show when={params.id} keyed fallback={<Empty icon={<MailX />} title={w("letters.choose")} />}>
+                  {(id) => <LetterDetail id={id} close={() => open()} settle={(how) => settle(how, [id])} />}
+                </Show>
+              </section>
+            </div>
+          </Show>
+        )}
       </Loaded>
     </>
   );

@@ -24,7 +24,7 @@ export function PipelineView() {
     reconcile: "stage",
   }));
   return (
-    <Loaded of={asked}><Shown pipeline={asked.data!} /></Loaded>
+    <Loaded of={asked} name={w("section.pipeline")}>{(pipeline) => <Shown pipeline={pipeline()} />}</Loaded>
   );
 }
 

@@ -25,22 +25,24 @@ export function History(props: { name: string; now: Draft; take: (draft: Draft) 
     <>
       <h3>{w("policies.history")}</h3>
       <p class="hint">{w("policies.historyHint")}</p>
-      <Loaded of={asked} rows={2}>
-        <Show when={asked.data!.length} fallback={<p class="hint">{w("policies.noHistory")}</p>}>
-          <Compare changes={asked.data!} now={props.now} />
-          <ol class="versions">
-            <For each={asked.data!}>
-              {(put, at) => (
-                <li class="version">
-                  <p class="facts"><strong>{put.removed ? w("policies.wasRemoved") : w("policies.wasPut")}</strong><Moment at={put.at} /><span>{put.actor}</span>
-                    <Show when={put.policy && mayEverywhere("admin")}><button class="button small quiet" onClick={() => take(put)}>{w("policies.take")}</button></Show>
-                  </p>
-                  <Show when={put.policy}><Fields put={put} before={asked.data![at() + 1]} /></Show>
-                </li>
-              )}
-            </For>
-          </ol>
-        </Show>
+      <Loaded of={asked} name={w("policies.history")} rows={2}>
+        {(changes) => (
+          <Show when={changes().length} fallback={<p class="hint">{w("policies.noHistory")}</p>}>
+            <Compare changes={changes()} now={props.now} />
+            <ol class="versions">
+              <For each={changes()}>
+                {(put, at) => (
+                  <li class="version">
+                    <p class="facts"><strong>{put.removed ? w("policies.wasRemoved") : w("policies.wasPut")}</strong><Moment at={put.at} /><span>{put.actor}</span>
+                      <Show when={put.policy && mayEverywhere("admin")}><button class="button small quiet" onClick={() => take(put)}>{w("policies.take")}</button></Show>
+                    </p>
+                    <Show when={put.policy}><Fields put={put} before={changes()[at() + 1]} /></Show>
+                  </li>
+                )}
+              </For>
+            </ol>
+          </Show>
+        )}
       </Loaded>
     </>
   );

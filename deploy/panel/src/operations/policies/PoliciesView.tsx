@@ -35,27 +35,29 @@ export function PoliciesView() {
   return (
     <>
       <p class="hint">{w("policies.hint")}</p>
-      <Loaded of={asked}>
-        <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
-          <section class="panel-card letters" aria-label={w("section.policies")}>
-            <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
-            <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
-          </section>
-          <section class="panel-card detail-card" aria-label={w("work.policy")}>
-            <Show when={begun()} keyed fallback={
-              <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
-                {(applied) => (
-                  <>
-                    <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
-                    <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
-                  </>
-                )}
+      <Loaded of={asked} name={w("section.policies")}>
+        {(policies) => (
+          <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
+            <section class="panel-card letters" aria-label={w("section.policies")}>
+              <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
+              <Rows label={w("section.policies")}><For each={policies()}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
+            </section>
+            <section class="panel-card detail-card" aria-label={w("work.policy")}>
+              <Show when={begun()} keyed fallback={
+                <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
+                  {(applied) => (
+                    <>
+                      <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
+                      <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
+                    </>
+                  )}
+                </Show>
+              }>
+                {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
               </Show>
-            }>
-              {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
-            </Show>
-          </section>
-        </div>
+            </section>
+          </div>
+        )}
       </Loaded>
     </>
   );

@@ -55,8 +55,10 @@ export function PolicyForm(props: Props) {
       <Show when={props.fresh}>
         <label class="field"><span>{w("policies.name")}</span><input value={values().name} maxlength="100" onInput={(event) => set("name", event.currentTarget.value.trim())} /></label>
       </Show>
-      <Loaded of={fields} rows={4}>
-        <div class="policy-fields"><For each={fields.data}>{(field) => <FieldInput field={field} values={values()} set={set} readOnly={readOnly()} />}</For></div>
+      <Loaded of={fields} name={w("work.policy")} rows={4}>
+        {(known) => (
+          <div class="policy-fields"><For each={known()}>{(field) => <FieldInput field={field} values={values()} set={set} readOnly={readOnly()} />}</For></div>
+        )}
       </Loaded>
       <Show when={wrong()}>{(said) => <p class="notice bad" role="alert" dir="auto">{said()}</p>}</Show>
       <Show when={check()}>{(found) => <Reached check={found()} />}</Show>

@@ -58,7 +58,7 @@ function Trail(props: { conversation: string; message: string }) {
     refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? UNFINISHED_MS : false),
   }));
   return (
-    <Loaded of={asked} rows={4}><Steps trail={asked.data!} /></Loaded>
+    <Loaded of={asked} name={w("trail.steps")} rows={4}>{(trail) => <Steps trail={trail()} />}</Loaded>
   );
 }
 

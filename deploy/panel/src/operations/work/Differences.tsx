@@ -6,7 +6,7 @@ import { createSignal, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { moment, named, number } from "../../i18n";
 import { differing } from "../../memories/Versions";
-import { Loaded } from "../../ui/Loaded";
+import { Loaded, loaded } from "../../ui/Loaded";
 import { Empty } from "../../ui/states";
 import GitCompare from "lucide-solid/icons/git-compare";
 import { w, word } from "../words";
@@ -25,7 +25,7 @@ export function Differences(props: { id: string; close: () => void }) {
     getNextPageParam: (page) => page.next ?? undefined,
     enabled: !!search.ns,
   }));
-  const compared = () => asked.data!.pages.flatMap((page) => page.differences);
+  const compared = () => loaded(asked)?.pages.flatMap((page) => page.differences) ?? [];
   const shown = () => compared().filter((each) => same() || (each.fate !== "same" && each.fate !== "kept"));
   return (
     <section class="panel-card" aria-label={w("work.differences")}>
@@ -35,19 +35,21 @@ export function Differences(props: { id: string; close: () => void }) {
         <button class="button small quiet" onClick={props.close}>{w("common.close")}</button>
       </div>
       <Show when={search.ns} fallback={<p>{w("work.chooseNamespace")}</p>}>
-        <Loaded of={asked} rows={3}>
-          <Show when={shown().length || asked.hasNextPage} fallback={<Empty icon={<GitCompare />} title={w("work.noDifference")} />}>
-            <div class="table-scroller" tabindex="0" role="region" aria-label={w("work.differences")}>
-              <table class="sides">
-                <thead><tr><th scope="col">{w("work.fate")}</th><th scope="col">{w("work.live")}</th><th scope="col">{w("work.replayed")}</th></tr></thead>
-                <tbody><For each={shown()}>{(each) => <Row difference={each} />}</For></tbody>
-              </table>
-            </div>
-            <Show when={asked.hasNextPage}>
-              <p class="hint">{w("work.moreDifferences", { count: number(compared().length) })}</p>
-              <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
+        <Loaded of={asked} name={w("work.differences")} rows={3}>
+          {() => (
+            <Show when={shown().length || asked.hasNextPage} fallback={<Empty icon={<GitCompare />} title={w("work.noDifference")} />}>
+              <div class="table-scroller" tabindex="0" role="region" aria-label={w("work.differences")}>
+                <table class="sides">
+                  <thead><tr><th scope="col">{w("work.fate")}</th><th scope="col">{w("work.live")}</th><th scope="col">{w("work.replayed")}</th></tr></thead>
+                  <tbody><For each={shown()}>{(each) => <Row difference={each} />}</For></tbody>
+                </table>
+              </div>
+              <Show when={asked.hasNextPage}>
+                <p class="hint">{w("work.moreDifferences", { count: number(compared().length) })}</p>
+                <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
+              </Show>
             </Show>
-          </Show>
+          )}
         </Loaded>
       </Show>
     </section>

@@ -26,29 +26,31 @@ export function Findings(props: { id: string; close: () => void }) {
     placeholderData: keepPreviousData,
     refetchInterval: () => (isOver(loaded(run)?.status) ? false : AGAIN_MS),
   }));
-  const found = () => asked.data!.pages.flatMap((page) => page.findings);
+  const found = () => loaded(asked)?.pages.flatMap((page) => page.findings) ?? [];
   return (
     <section class="panel-card" aria-label={w("work.preview")}>
       <div class="page-head"><h2>{w("work.preview")}</h2><Show when={loaded(run)}>{(found) => <span class="badge">{word("runStatus", found().status)}</span>}</Show><button class="button small quiet" onClick={props.close}>{w("common.close")}</button></div>
       <p class="hint">{w("work.previewHint")}</p>
-      <Loaded of={asked} rows={2}>
-        <Show when={found().length} fallback={<p>{w(loaded(run)?.status === "completed" ? "work.nothingFound" : "work.stillRunning")}</p>}>
-          <ul class="findings">
-            <For each={found()}>
-              {(finding) => (
-                <li>
-                  <span class="badge">{word("ruling", finding.result)}</span>
-                  <span class="grow" dir="auto">{finding.text} <Show when={finding.known}>{(known) => <del dir="auto">{known()}</del>}</Show></span>
-                  <span class="hint">{kindName(finding.kind)} · {finding.namespace}<Show when={finding.reason}> · {finding.reason}</Show></span>
-                </li>
-              )}
-            </For>
-          </ul>
-          <Show when={asked.hasNextPage}>
-            <p class="hint">{w("work.moreFindings", { count: number(found().length) })}</p>
-            <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
+      <Loaded of={asked} name={w("work.preview")} rows={2}>
+        {() => (
+          <Show when={found().length} fallback={<p>{w(loaded(run)?.status === "completed" ? "work.nothingFound" : "work.stillRunning")}</p>}>
+            <ul class="findings">
+              <For each={found()}>
+                {(finding) => (
+                  <li>
+                    <span class="badge">{word("ruling", finding.result)}</span>
+                    <span class="grow" dir="auto">{finding.text} <Show when={finding.known}>{(known) => <del dir="auto">{known()}</del>}</Show></span>
+                    <span class="hint">{kindName(finding.kind)} · {finding.namespace}<Show when={finding.reason}> · {finding.reason}</Show></span>
+                  </li>
+                )}
+              </For>
+            </ul>
+            <Show when={asked.hasNextPage}>
+              <p class="hint">{w("work.moreFindings", { count: number(found().length) })}</p>
+              <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
+            </Show>
           </Show>
-        </Show>
+        )}
       </Loaded>
     </section>
   );
