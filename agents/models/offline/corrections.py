@@ -22,7 +22,8 @@ TAKES_BACK: Final = re.compile(
 )
 # Regret about news, which a sentence of its own follows: "Oh no! Peter broke his leg."
 REGRET: Final = re.compile(r"^\W*(?:oh|ah|ach|ay|och) (?:no|nein|nee|non)\s*(?:[!.…]|\W*$)", re.IGNORECASE)
-QUESTION: Final = re.compile(r"[^.!?…\n]*\?")
+# Only from the beginning of a sentence on: a search from each of its characters takes quadratic time.
+QUESTION: Final = re.compile(r"(?<![^.!?…\n])[^.!?…\n]*\?")
 MAX_WORDS: Final = 12  # of a correction; a longer one is a sentence of its own
 # A name with a capital, in the middle of a text.
 NAME: Final = re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b")
@@ -51,6 +52,7 @@ VALUES: Final = (
 AFTER_ARTICLE: Final = re.compile(
     r"\b(?:de[rmns]|die|das|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[rmns]?)?) $", re.IGNORECASE
 )
+LONGEST_ARTICLE: Final = len("unserem ")  # characters
 NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
 
 
@@ -103,5 +105,10 @@ def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator
 
 def values(form: re.Pattern[str], text: str) -> list[str]:
     """The values of this form. A word with a capital after a German article is a thing ("der Zug"), and no name."""
-    found = (each[0] for each in form.finditer(text) if not AFTER_ARTICLE.search(text, 0, each.start()))
+    found = (each[0] for each in form.finditer(text) if not follows_article(each))
     return [each for each in dict.fromkeys(found) if each not in NO_VALUE]
+
+
+def follows_article(value: re.Match[str]) -> bool:
+    start = value.start()
+    return AFTER_ARTICLE.search(value.string, max(0, start - LONGEST_ARTICLE), start) is not None
