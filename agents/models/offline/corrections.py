@@ -32,7 +32,7 @@ ENDS_CLAUSE: Final = (
     r"(?!\w)(?= *(?:[^\w\s]|$)| (?:actually|instead|not|rather|though|sorry|nicht|natürlich|statt|pas|plutôt|no)\b)"
 )
 # Forms of values that a correction may replace, the most specific first.
-VALUES: Final = (
+FORMS: Final = (
     re.compile(r"\b\d{1,2}[:.]\d{2}\b"),
     re.compile(r"\b(?:19|20)\d{2}\b"),
     re.compile(r"(?<![\w:.,-])\d[\d.,-]*(?![\w:])"),
@@ -49,6 +49,7 @@ VALUES: Final = (
     ),
     NAME,
 )
+FOLLOWED_BY: Final = {NAME: ENDS_CLAUSE}  # what follows a value of this form in a correction
 AFTER_ARTICLE: Final = re.compile(
     r"\b(?:de[rmns]|die|das|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[rmns]?)?) $", re.IGNORECASE
 )
@@ -86,14 +87,14 @@ def is_correction(text: str) -> bool:
 def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
     """The only statement with a single value of the correction's form (a time, a year, a name ...), with the new value; nothing
     if several statements or values may be meant."""
-    for form in VALUES:
+    for form in FORMS:
         new = values(form, correction)
         if not new:
             continue
         having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
         if having and all(old == new for _, old in having):
             continue  # "Tuesday at ten" after "Monday at ten"
-        if form is NAME and not re.search(re.escape(new[0]) + ENDS_CLAUSE, correction):
+        if not re.search(re.escape(new[0]) + FOLLOWED_BY.get(form, ""), correction):
             return
         if len(new) == 1 and len(having) == 1 and having[0][1] != new:
             draft, old = having[0]
