@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from agents.curation.rules.commands.repeats import repeats
-from agents.curation.rules.commands.wishes import named_by, names_topic
+from agents.curation.rules.commands.topics import named_by, names_topic
 from agents.models.offline.findings import findings
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of

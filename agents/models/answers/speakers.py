@@ -28,8 +28,16 @@ BEGINNINGS: Final = (
     (re.compile(r"(?:(?:de[rmn]|die) )?(?:Be)?nutzer(?:in|s)?\b(?!-\w)", re.IGNORECASE), "{}"),
     (re.compile(r"(?:beim (?:Be)?nutzer|bei der (?:Be)?nutzerin)\b", re.IGNORECASE), "Bei {}"),
     (re.compile(rf"(?P<what>(?:(?:der|die|das) )?{OWNED}) des (?:Be)?nutzers\b", re.IGNORECASE), "{what} von {}"),
-    # "Die Schwester der Nutzerin", but not "Anna hilft der Nutzerin".
-    (re.compile(r"(?P<what>(?:(?:der|die|das) )?[\w-]+) der (?:Be)?nutzerin\b", re.IGNORECASE), "{what} von {}"),
+    # "Die Schwester der Nutzerin", but not "Anna hilft der Nutzerin" or "Hört der Nutzerin zu".
+    (
+        re.compile(
+            r"(?P<what>(?:der|die|das) (?-i:[A-ZÄÖÜ])[\w-]*"
+            r"|[\w-]+(?= der \w+(?: ?:| (?:ist|sind|war|hat|haben|heißt|wohnt|lebt)\b)))"
+            r" der (?:Be)?nutzerin\b",
+            re.IGNORECASE,
+        ),
+        "{what} von {}",
+    ),
     (re.compile(r"(?:l['’])?utilisat(?:eur|rice)\b", re.IGNORECASE), "{}"),
     (
         re.compile(rf"(?P<what>(?:(?:l[ae]s? |l['’]))?{OWNED}) de l['’]utilisat(?:eur|rice)\b", re.IGNORECASE),
@@ -108,10 +116,11 @@ def with_name(text: str, name: str) -> str:
 
 
 def says_only_name(text: str, name: str) -> bool:
-    """Whether a text with the person's name says nothing but this name: "Ada's name is Ada." """
+    """Whether a text with the person's name says nothing but this name: "Ada's name is Ada", "Name von Ada ist Ada"."""
     named = re.escape(name)
-    verb = r"(?:'s name)? (?:is(?: called)?|heißt|ist|est|s['’]appelle|es|se llama)"
-    return re.fullmatch(rf"{named}{verb} {named}\.?", text) is not None
+    whose = rf"{named}(?:['’]s name)?|(?i:(?:der |le |el )?(?:name von|nom de|nombre de)) {named}"
+    verb = r"(?:is(?: called| named)?|heißt|ist|lautet|est|s['’]appelle|es|se llama)"
+    return re.fullmatch(rf"(?:{whose}):? {verb} {named}\.?", text) is not None
 
 
 def with_name_within(text: str, name: str) -> str:

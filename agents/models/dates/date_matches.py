@@ -10,6 +10,7 @@ from agents.models.dates.calendar_days import calendar_day, day_or_none, first_o
 from agents.models.dates.words import (
     ABBREVIATIONS,
     AFTER,
+    AFTER_LIMITING,
     BEFORE,
     DAYS_AWAY,
     DURATION,
@@ -39,7 +40,6 @@ AFTER_PREPOSITION = re.compile(
 LIMITING = frozenset(
     "from until till by since before after ab bis seit vor nach depuis dès desde hasta".split()  # noqa: SIM905
 )
-AFTER_LIMITING = {"in der ": "der ", "im Monat ": "", "im Jahr ": "", "am ": "dem ", "in ": "", "on ": "", "en ": ""}
 # Words before a day that is over: "since Monday", "depuis le 3 octobre".
 SINCE_WHEN = re.compile(r"\b(?:since|seit|depuis|desde)(?: (?:the|dem|le|el))?\s*$", re.IGNORECASE)
 # Characters before a date that are searched for words that change its meaning ("every other", "depuis").
@@ -87,7 +87,7 @@ def resolved_date(match: re.Match[str], today: date, language: str) -> FoundDate
         written = f"{lead} {day.isoformat()}".lstrip()
     else:
         written = written_span(unit, day if "span" in words else first_of(day, unit), language)
-        written = after_preposition(preposition_before(match), written)
+        written = after_preposition(preposition_before(match), written, language)
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
     return FoundDate(match.start(), match.end(), match[0], written, day, not absolute, bare, LENGTH_IN_DAYS[unit])
@@ -126,11 +126,12 @@ def follows_preposition(match: re.Match[str]) -> bool:
     return AFTER_PREPOSITION.search(match.string, look_from, match.start()) is not None
 
 
-def after_preposition(preposition: str, written: str) -> str:
+def after_preposition(preposition: str, written: str, language: str) -> str:
     """The span without a preposition that the one before it repeats or excludes."""
     if preposition in LIMITING:
-        lead = next((each for each in AFTER_LIMITING if written.startswith(each)), "")
-        return f"{AFTER_LIMITING.get(lead, '')}{written.removeprefix(lead)}"
+        left = AFTER_LIMITING[language]
+        lead = next((each for each in left if written.startswith(each)), "")
+        return f"{left.get(lead, '')}{written.removeprefix(lead)}"
     return written.removeprefix(f"{preposition} ")
 
 

@@ -224,6 +224,13 @@ WITHIN = {
     "fr": {"week": "la semaine du", "month": "en", "year": "en", "weekend": "le week-end du"},
     "es": {"week": "la semana del", "month": "en", "year": "en", "weekend": "el fin de semana del"},
 }
+# Beginnings of WITHIN, and what is left of them behind a preposition that takes no other: "from the week of".
+AFTER_LIMITING = {
+    "en": {"in ": "", "on ": ""},
+    "de": {"in der ": "der ", "im Monat ": "", "im Jahr ": "", "am ": "dem "},
+    "fr": {"en ": ""},
+    "es": {"en ": ""},
+}
 CLOCK = {
     "en": r"\b(?:at|from|around) (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>am|pm|a\.m\."
     r"|p\.m\.)?(?![\d:])",

@@ -22,7 +22,8 @@ TAKES_BACK: Final = re.compile(
 )
 # Regret about news, which a sentence of its own follows: "Oh no! Peter broke his leg."
 REGRET: Final = re.compile(r"^\W*(?:oh|ah|ach|ay|och) (?:no|nein|nee|non)\s*(?:[!.…]|\W*$)", re.IGNORECASE)
-QUESTION: Final = re.compile(r"[^.!?…\n]*\?")
+# Only from the beginning of a sentence on: a search from each of its characters takes quadratic time.
+QUESTION: Final = re.compile(r"(?<![^.!?…\n])[^.!?…\n]*\?")
 MAX_WORDS: Final = 12  # of a correction; a longer one is a sentence of its own
 # A name with a capital, in the middle of a text.
 NAME: Final = re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b")
@@ -31,7 +32,7 @@ ENDS_CLAUSE: Final = (
     r"(?!\w)(?= *(?:[^\w\s]|$)| (?:actually|instead|not|rather|though|sorry|nicht|natürlich|statt|pas|plutôt|no)\b)"
 )
 # Forms of values that a correction may replace, the most specific first.
-VALUES: Final = (
+FORMS: Final = (
     re.compile(r"\b\d{1,2}[:.]\d{2}\b"),
     re.compile(r"\b(?:19|20)\d{2}\b"),
     re.compile(r"(?<![\w:.,-])\d[\d.,-]*(?![\w:])"),
@@ -48,9 +49,11 @@ VALUES: Final = (
     ),
     NAME,
 )
+FOLLOWED_BY: Final = {NAME: ENDS_CLAUSE}  # what follows a value of this form in a correction
 AFTER_ARTICLE: Final = re.compile(
     r"\b(?:de[rmns]|die|das|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[rmns]?)?) $", re.IGNORECASE
 )
+LONGEST_ARTICLE: Final = len("unserem ")  # characters
 NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
 
 
@@ -84,14 +87,14 @@ def is_correction(text: str) -> bool:
 def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
     """The only statement with a single value of the correction's form (a time, a year, a name ...), with the new value; nothing
     if several statements or values may be meant."""
-    for form in VALUES:
+    for form in FORMS:
         new = values(form, correction)
         if not new:
             continue
         having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
         if having and all(old == new for _, old in having):
             continue  # "Tuesday at ten" after "Monday at ten"
-        if form is NAME and not re.search(re.escape(new[0]) + ENDS_CLAUSE, correction):
+        if not re.search(re.escape(new[0]) + FOLLOWED_BY.get(form, ""), correction):
             return
         if len(new) == 1 and len(having) == 1 and having[0][1] != new:
             draft, old = having[0]
@@ -103,5 +106,10 @@ def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator
 
 def values(form: re.Pattern[str], text: str) -> list[str]:
     """The values of this form. A word with a capital after a German article is a thing ("der Zug"), and no name."""
-    found = (each[0] for each in form.finditer(text) if not AFTER_ARTICLE.search(text, 0, each.start()))
+    found = (each[0] for each in form.finditer(text) if not follows_article(each))
     return [each for each in dict.fromkeys(found) if each not in NO_VALUE]
+
+
+def follows_article(value: re.Match[str]) -> bool:
+    start = value.start()
+    return AFTER_ARTICLE.search(value.string, max(0, start - LONGEST_ARTICLE), start) is not None

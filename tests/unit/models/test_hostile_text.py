@@ -15,6 +15,7 @@ from agents.models.answers.drafts import Draft
 from agents.models.answers.replies import read_reply
 from agents.models.answers.summaries import estimated_tokens, fitted_summary
 from agents.models.dates.dates import dates_in, event_time, local, with_absolute_dates
+from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.findings import findings, findings_in, parse
 from agents.models.offline.rules.engine.injection import is_injection
@@ -83,6 +84,11 @@ def taken_back(text: str) -> object:
     return takes_back(text)
 
 
+def amended(text: str) -> object:
+    draft = Draft(kind="fact", text="User was born on Monday at 9:30 in 2015.", messages=[1], confidence=0.9)
+    return with_corrections(slice_of("I was born in 2015.", text, f"No, {text}"), [draft])
+
+
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
     return check_drafts([draft], slice_of("I like tea.", said(text, 2, role="assistant")), knowing())
@@ -106,6 +112,7 @@ FUNCTIONS = (
     dated,
     wished,
     taken_back,
+    amended,
     drafted,
     related,
     read_reply,

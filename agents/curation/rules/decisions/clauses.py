@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from agents.curation.rules.statements.statement import statement
+from agents.curation.rules.statements.words import CONJUNCTIONS, PREPOSITIONS
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.sentences import BREAK
 from agents.models.offline.rules.findings.relations import REMARK
@@ -13,17 +14,10 @@ from agents.models.offline.rules.lasting_instructions.instructions import has_li
 from agents.models.offline.rules.lasting_instructions.wording import remark_of
 from sinks.classification.port import Pair, Relation
 
-CONJUNCTIONS: Final = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es": "y|e|pero"}
 SEPARATORS: Final = {
     language: re.compile(rf",?\s+(?:{words})\s+|[,;]\s+|\s[-–—]\s") for language, words in CONJUNCTIONS.items()
 }
 LISTING: Final = {"en": "and|or", "de": "und|oder", "fr": "et|ou", "es": "y|e|o|u"}
-PREPOSITIONS: Final = {
-    "en": "to|in|with|of|for|on|at|from|against",
-    "de": "gegen|in|mit|auf|von|bei|an",
-    "fr": "à|aux?|de|des|du|avec|en|dans",
-    "es": "al?|del?|con|en",
-}
 LAST_WORD: Final = re.compile(
     r"(?:\b(?:an?|the|der|die|das|eine?n?|keine?n?|une?|le|la|les|un|una|el|los|las) )?\S+$", re.IGNORECASE
 )

@@ -199,3 +199,12 @@ PHRASES = {
 }
 CHINESE = {"用户": " user ", "从不": "不", "居住": "住", "一个": "", "一名": "", "一位": "", "正在": "在"}
 COPULAS = words("is are was were ist sind war est sont était es son era é 是")
+
+# By language, as alternatives of a pattern.
+CONJUNCTIONS = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es": "y|e|pero"}
+PREPOSITIONS = {
+    "en": "to|in|with|of|for|on|at|from|against|as|about",
+    "de": "gegen|in|im|mit|auf|von|vom|bei|beim|an|am|für|als|über",
+    "fr": "à|au|aux|de|des|du|avec|en|dans|chez|pour|comme|sur",
+    "es": "a|al|de|del|con|en|para|por|como|sobre",
+}

@@ -6,7 +6,13 @@ from msgspec.structs import replace
 from agents.extraction.records import candidate_batches
 from agents.models.answers.candidates import check_drafts
 from agents.models.answers.drafts import Draft
-from agents.models.answers.speakers import display_names, has_user_as_subject, safe_name, with_name
+from agents.models.answers.speakers import (
+    display_names,
+    has_user_as_subject,
+    safe_name,
+    says_only_name,
+    with_name,
+)
 from agents.models.port import Answer, Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
@@ -87,7 +93,11 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
         ("Wunsch des Nutzers: kurze Antworten.", "Wunsch von Ada: kurze Antworten."),
         ("Auto des Nutzers ist ein roter Skoda.", "Auto von Ada ist ein roter Skoda."),
         ("Die Schwester der Nutzerin wohnt in Ulm.", "Die Schwester von Ada wohnt in Ulm."),
+        ("Schwester der Nutzerin ist Ärztin.", "Schwester von Ada ist Ärztin."),
+        ("Wunsch der Nutzerin: kurze Antworten.", "Wunsch von Ada: kurze Antworten."),
         ("Anna hilft der Nutzerin.", "Anna hilft der Nutzerin."),
+        ("Hört der Nutzerin gern zu.", "Hört der Nutzerin gern zu."),
+        ("Das gefällt der Nutzerin.", "Das gefällt der Nutzerin."),
         ("Beim Nutzer gilt: freitags gibt es Fisch.", "Bei Ada gilt: freitags gibt es Fisch."),
         ("L'utilisateur habite à Lyon.", "Ada habite à Lyon."),
         ("Souhait de l'utilisateur : des réponses courtes.", "Souhait de Ada : des réponses courtes."),
@@ -171,6 +181,27 @@ def test_a_shared_namespace_gets_no_statement_that_only_repeats_the_speakers_nam
     texts = {batch.namespace: [each.text for each in batch.candidates] for batch in batches}
     assert texts["kitchen"] == ["Bob's name is Bob Marsh."]
     assert texts["kitchen/bob"] == [each.text for each in told]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User's name is Ada.",
+        "User is named Ada.",
+        "Name des Nutzers ist Ada.",
+        "Der Name der Nutzerin ist Ada.",
+        "Le nom de l'utilisateur est Ada.",
+        "El nombre del usuario es Ada.",
+        "Nombre del usuario: es Ada.",
+    ],
+)
+def test_a_name_says_nothing_once_the_text_names_the_speaker(text: str) -> None:
+    assert says_only_name(with_name(text, "Ada"), "Ada")
+
+
+@pytest.mark.parametrize("text", ["Name des Nutzers ist Ada Marsh.", "Der Name der Katze von Ada ist Ada."])
+def test_another_or_a_longer_name_says_something(text: str) -> None:
+    assert not says_only_name(with_name(text, "Ada"), "Ada")
 
 
 @pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and User meet."])

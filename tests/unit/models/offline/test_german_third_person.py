@@ -74,3 +74,31 @@ def test_what_the_speaker_does_to_themselves_is_reflexive(said: str, told: str) 
 )
 def test_a_verb_before_its_subject_is_conjugated_and_the_noun_behind_keeps_its_capital(said: str, told: str) -> None:
     assert reword(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("im Mai würde ich umziehen", "im Mai würde er umziehen"),
+        ("am liebsten wäre ich Koch", "am liebsten wäre er Koch"),
+        ("dann ginge ich nach Ulm", "dann ginge er nach Ulm"),
+        ("dann käme ich mit", "dann käme er mit"),
+        ("dann bliebe ich hier", "dann bliebe er hier"),
+        ("ich bekäme gern mehr Zeit", "er bekäme gern mehr Zeit"),
+    ],
+)
+def test_a_subjunctive_is_the_same_in_the_third_person(said: str, told: str) -> None:
+    assert reword(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("ehe ich nach Ulm zog", "ehe er nach Ulm zog"),
+        ("ehe ich nach Ulm ziehe", "ehe er nach Ulm zieht"),
+        ("er ist so alt wie ich", "er ist so alt wie er"),
+        ("gerade ich mag das", "gerade er mag das"),
+    ],
+)
+def test_a_word_before_the_speaker_that_ends_as_a_verb_does_is_not_conjugated(said: str, told: str) -> None:
+    assert reword(said) == told

@@ -274,6 +274,8 @@ def test_an_abbreviation_ends_no_sentence_however_it_is_written(abbreviation: st
     ("text", "parts"),
     [
         ("Puedo el 12. Trabajo en una panadería.", ["Puedo el 12.", "Trabajo en una panadería."]),
+        ("Llego el 12. Prefiero el té.", ["Llego el 12.", "Prefiero el té."]),
+        ("Am 3. bin ich in Ulm.", ["Am 3. bin ich in Ulm."]),
         ("J'arrive le 3. Je travaille à Lyon.", ["J'arrive le 3.", "Je travaille à Lyon."]),
         ("Wir treffen uns am 12. Ich arbeite bei Bosch.", ["Wir treffen uns am 12.", "Ich arbeite bei Bosch."]),
         ("Ich wohne im 3. Stock.", ["Ich wohne im 3. Stock."]),
@@ -312,11 +314,24 @@ async def test_a_clause_with_a_time_of_its_own_is_a_statement_of_its_own(message
     [
         ("My brother lives in Leeds, no wait, I mean in Hull.", ["User's brother lives in Hull."]),
         (
-            "Mein Termin ist am Montag, ich meine am Dienstag.",
+            "Mein Termin ist am Montag, nein, ich meine am Dienstag.",
             ["Termin des Nutzers ist am Dienstag."],
         ),
+        ("My brother lives in Leeds, I meant in Hull.", ["User's brother lives in Hull."]),
         ("my brother Emil... sorry, I mean my cousin Emil has a van", ["User's cousin Emil has a van."]),
     ],
 )
 async def test_words_that_the_speaker_replaces_at_once_are_left_out(message: str, texts: list[str]) -> None:
     assert [each.text for each in await proposals(message)] == texts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Rome, I mean in the centre.",
+        "Ich wohne in Rom, ich meine in der Altstadt.",
+        "I know, I mean I think so.",
+    ],
+)
+def test_a_repeated_word_without_one_that_takes_back_replaces_nothing(text: str) -> None:
+    assert sentences(text) == [text]

@@ -21,11 +21,16 @@ PASTE_MARK = re.compile(
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+# Words of speakers about themselves, in English, German, French and Spanish.
+SPEAKER: Final = r"I|I'm|im|I've|my|we|ich|wir|mein\w*|je|j'\w+|mon|ma|mes|yo|mi|soy|tengo|vivo|estoy"
+# First words of a Spanish sentence of the speaker; some are nouns elsewhere ("Juego de tronos").
+SPANISH_FIRST: Final = (
+    "yo|mis?|me|nos|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos"
+)
 # First words of a sentence after a number: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
 BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
-    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our|ich|wir|mein\w*|je|j'\w+|nous|mon|ma|yo|mis?|me|soy|tengo|vivo"
-    r"|trabajo"
+    rf"|they|he|she|it|it's|its|I'll|we're|our|nous|{SPEAKER}|{SPANISH_FIRST}"
 )
 ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
 # As written: in lower case "no." is an answer.
@@ -35,18 +40,18 @@ NO_END: Final = "".join(rf"(?<!\b{each}\.)" for each in (*CASED, *(f"(?i:{each})
 BREAK = re.compile(rf"(?<=[.!?…]){NO_END}(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+")
 # Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
 SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")
+MEANT: Final = "I meant|ich meinte|je voulais dire|quise decir|digo"
 # Words that the speaker replaces at once, up to a repetition of their first: "my brother Emil ... sorry, I mean my cousin Emil".
+# Without a word that takes back, "I mean" may add to what was said: "I live in Rome, I mean in the centre".
 SELF_REPAIR = re.compile(
     r"\b(?P<first>\w{1,20})(?: [\w'-]{1,30}){1,3}[ ,.…–—-]{1,6}"
-    r"(?:(?:sorry|no|wait|oops|äh+|ähm|nein|quatsch|non|pardon|perdón)[ ,.!…–—-]{1,6}){0,2}"
-    r"(?:I mean|I meant|ich mein(?:e|te)?|je (?:veux|voulais) dire|quiero decir|quise decir|digo)[ ,]{1,3}(?=(?P=first)\b)",
+    r"(?:(?:(?:sorry|no|wait|oops|äh+|ähm|nein|quatsch|non|pardon|perdón)[ ,.!…–—-]{1,6}){1,2}"
+    rf"(?:I mean|ich meine?|je veux dire|quiero decir|{MEANT})|{MEANT})"
+    r"[ ,]{1,3}(?=(?P=first)\b)",
     re.IGNORECASE,
 )
 WORDS_OF_A_NAME = 4
-SPEAKS = re.compile(
-    r"\b(?:I|I'm|im|I've|my|we|ich|wir|bin|mein\w*|je|j'\w+|mon|ma|mes|yo|mi|soy|tengo|vivo|estoy)\b(?!\.)",
-    re.IGNORECASE,
-)
+SPEAKS = re.compile(rf"\b(?:{SPEAKER}|bin)\b(?!\.)", re.IGNORECASE)
 # Longer sentences are pasted, and are not searched.
 MAX_CHARS = 600
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "\u00a0": " "})

@@ -106,6 +106,8 @@ ENGLISH = LanguageRules(
         rf"(?:{REMEMBER})[:,]?\s+)"
     ),
     fronted=starting(FRONTED),
+    # Before a time, "but" always begins a clause of its own; "and" may add to the one before ("I met Ana in Rome and in 2010 I
+    # married her"), and breaks only before a time from which on something changes. So in the other languages.
     clause_break=anywhere(
         r",? so (?=(?:keep|please|do not|the|that|it|this|no|be|make)\b)|(?:,? (?:and|but|so|also|though"
         r"|plus)|[;–—]|,| -) (?=(?:also |now |then )?(?:I|we|my|our)\b(?! (?:think|guess|believe),?$)|"

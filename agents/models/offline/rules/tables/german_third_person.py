@@ -21,16 +21,23 @@ SHORT: Final = frozenset(SHORT_WORDS.split())
 PAST: Final = re.compile(
     r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö|züch|rich|leuch|flech)te$)\w+te|wurde", re.IGNORECASE
 )
-# Words after "ich" that end as verbs do and are none: "weil ich sie besuche".
+# Subjunctives of strong verbs, which are the same in the first and the third person: "im Mai würde er umziehen".
+SUBJUNCTIVE: Final = re.compile(
+    r"(?:be|ent|er|ge|ver|über|unter)?(?:würde|wäre|ginge|käme|bliebe|gäbe|fände|nähme|ließe|läge|säße|sähe|stünde|stände|zöge|flöge"
+    r"|läse|äße|träfe|tränke|spräche|schriebe|schliefe|liefe|riefe|hieße|hinge|finge|fiele|verlöre|trüge|schlüge|bräche|sänge"
+    r"|schwämme|spränge|begänne|gewönne|hülfe|stürbe|würfe)",
+    re.IGNORECASE,
+)
+# Words beside "ich" that end as verbs do and are none: "weil ich sie besuche", "ehe ich umziehe".
 NO_VERBS: Final = frozenset(
     """
     sie die eine keine meine deine seine ihre unsere eure diese jene jede welche alle viele wenige manche beide mehrere einige
-    solche andere gerne heute lange solange alleine ohne nächste letzte ganze neue
+    solche andere gerne heute lange solange alleine ohne nächste letzte ganze neue ehe wie sowie je nie beinahe gerade
     """.split()  # noqa: SIM905
 )
 # The verb is the last word of a clause after one of these: "weil ich eine Katze habe".
 SUBORDINATE: Final = re.compile(
-    r"\b(?P<lead>weil|dass|daß|obwohl|damit|bevor|nachdem|sobald|solange|während|wenn|falls|als|ob|was|wo|wie) ich"
+    r"\b(?P<lead>weil|dass|daß|obwohl|damit|bevor|ehe|nachdem|sobald|solange|während|wenn|falls|als|ob|was|wo|wie) ich"
     r"(?P<middle>(?: [^\s,;.:!?]+){0,12}?) (?P<verb>[^\s,;.:!?]+)(?=\s*(?:[,;.:!?)]|$| und | aber | oder ))",
     re.IGNORECASE,
 )
@@ -72,7 +79,7 @@ def third_person_verb(verb: str) -> str:
     verb = f"{verb}e" if verb in SHORT else verb
     if verb in IRREGULAR:
         return IRREGULAR[verb]
-    if not verb.endswith("e") or PAST.fullmatch(verb):
+    if not verb.endswith("e") or PAST.fullmatch(verb) or SUBJUNCTIVE.fullmatch(verb):
         return verb
     return verb[:-1] + ("et" if verb[-2] in "td" else "t")
 
@@ -89,12 +96,13 @@ def reword(text: str) -> str:
     text = INVERTED.sub(
         lambda found: f"{third_person_verb(found[1])} er" if is_first_person(found[1]) else found[0], text
     )
-    text = WITHIN.sub(lambda found: f"er {inflected(found[1])}", text)
+    text = SPEAKS.sub("er", WITHIN.sub(lambda found: f"er {inflected(found[1])}", text))
     return OWN.sub(lambda found: POSSESSIVES.get(found[0].lower(), found[0]), text)
 
 
 def inflected(word: str) -> str:
-    return third_person_verb(word) if is_first_person(word) else word
+    """The word behind "ich", conjugated; a word with a capital is a noun there ("wäre ich Koch")."""
+    return third_person_verb(word) if is_first_person(word) and not word[0].isupper() else word
 
 
 def verb_last(found: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 
 from agents.models.offline.rules.engine.rule import LanguageRules, anywhere, starting
+from agents.models.offline.rules.engine.sentences import SPANISH_FIRST
 from agents.models.offline.rules.tables.templated import WordReplacement, templated, topics, unchanged
 
 SUBJECT = "El usuario"
@@ -148,7 +149,7 @@ RULES = (
         topics=TOPICS,
     ),
 )
-FIRST = r"(?:yo|mis?|me|nos|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
+FIRST = f"(?:{SPANISH_FIRST})"
 
 SPANISH = LanguageRules(
     code="es",

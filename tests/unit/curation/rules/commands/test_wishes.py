@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from agents.curation.rules.commands.wishes import memories_meant, names_topic
+from agents.curation.rules.commands.topics import names_topic
+from agents.curation.rules.commands.wishes import memories_meant
 from schemas.extraction.candidates import Source
 from tests.builders.memories import NOON, a_memory
 from tests.builders.wishes import STATEMENTS, a_wish
@@ -81,6 +82,9 @@ def test_a_forget_wish_spares_memories_unrelated_to_the_named_topic(topic: str) 
         ("mi sueldo", "El usuario gana 2.300 euros al mes.", True),
         ("my bakery job", "User works in a bakery.", True),
         ("mi trabajo en la panadería", "El usuario trabaja en una panadería.", True),
+        ("my job because of the bakery", "User works in a bakery.", True),
+        ("my job and the bakery", "User works in a bakery.", True),
+        ("mon travail des boulangeries", "L'utilisateur travaille dans les boulangeries.", True),
         ("my bakery job", "User works as a nurse.", False),
         ("my bakery job", "User's wife works in a bakery.", False),
         ("my home office", "User's office is in Leeds.", False),
