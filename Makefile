@@ -126,7 +126,7 @@ train-questions: environment $(TRAINING)/.installed ## train the encoder of ques
 	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train
 
 train-messages: environment $(TRAINING)/.installed ## then train the encoders of questions and messages together (an hour; MEMSTREAM_SHARED_DATA) and measure them; the last line is JSON
-	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train_both
+	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train_messages
 
 train-sentences: environment $(TRAINING)/.installed ## train the sentence classifier (twenty minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen sentences; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences

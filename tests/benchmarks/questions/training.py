@@ -9,8 +9,9 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from itertools import accumulate, pairwise
+from typing import Any, Final, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +28,7 @@ from tests.benchmarks.questions.e5_model import StoredModel
 FROZEN: Final = 6  # the first layers, which stay as they are
 BATCH: Final = 32  # questions
 MESSAGES: Final = 1024  # at most, of the chats that the questions of a batch are about
-RATE: Final = 5e-5
+RATE: Final = 5e-5  # also of training_messages.py, where it was not tuned, as a training takes an hour
 TEMPERATURE: Final = 0.02
 NEAR_UNTRAINED: Final = 5.0  # weight of the distance to the untrained vector
 DROPOUT: Final = 0.1
@@ -36,6 +37,7 @@ LENGTH_STEP: Final = 8  # tokens: batches have few lengths, so that few programs
 FAR: Final = -1e9
 
 Array = NDArray[np.float32]
+B = TypeVar("B")
 
 
 class Question(NamedTuple):
@@ -89,7 +91,7 @@ class Batches:
         for each in self._questions:
             of_chats[each.chat].append(each)
         batches = list[Batch]()
-        for chats in self._groups(chance.sample(sorted(of_chats), len(of_chats))):
+        for chats in groups(chance.sample(sorted(of_chats), len(of_chats)), self._vectors, MESSAGES):
             questions = [each for chat in chats for each in of_chats[chat]]
             chance.shuffle(questions)
             batches += [
@@ -98,73 +100,51 @@ class Batches:
         chance.shuffle(batches)
         return batches
 
-    def _groups(self, chats: Sequence[int]) -> Iterator[list[int]]:
-        """Chats with at most MESSAGES messages together."""
-        group, count = list[int](), 0
-        for chat in chats:
-            size = len(self._vectors[chat])
-            if group and count + size > MESSAGES:
-                yield group
-                group, count = [], 0
-            group.append(chat)
-            count += size
-        yield group
-
     def _batch(self, chats: Sequence[int], questions: Sequence[Question]) -> Batch:
-        starts = dict(zip(chats, np.cumsum([0, *(len(self._vectors[chat]) for chat in chats)]).tolist(), strict=False))
-        count = sum(len(self._vectors[chat]) for chat in chats)
+        ends = accumulate((len(self._vectors[chat]) for chat in chats), initial=0)
+        columns = {chat: range(start, end) for chat, (start, end) in zip(chats, pairwise(ends), strict=True)}
+        said = np.concatenate([self._vectors[chat] for chat in chats])
         messages = np.zeros((MESSAGES, E5_SMALL.dimension), np.float32)
-        messages[:count] = np.concatenate([self._vectors[chat] for chat in chats])
-        answers, compared = np.zeros((2, BATCH, MESSAGES), np.float32)
-        weights = np.zeros(BATCH, np.float32)
-        for row, each in enumerate(questions):
-            start = starts[each.chat]
-            answers[row, [start + place for place in each.answers]] = 1
-            compared[row, range(count) if each.among is None else [start + place for place in each.among]] = 1
-            weights[row] = 1
+        messages[: len(said)] = said
+        answers, compared = targets(questions, columns, (BATCH, MESSAGES))
+        weights = (np.arange(BATCH) < len(questions)).astype(np.float32)
         texts = [E5_SMALL.before_question + each.text for each in questions]
         texts += [E5_SMALL.before_question] * (BATCH - len(texts))
         return Batch(*padded(self._tokenizer.encode_batch(texts)), messages, answers, compared, weights)
 
 
-class Training:
-    """The trained layers, and those that stay as they are."""
+def groups(chats: Sequence[int], messages: Sequence[Sized], most: int) -> Iterator[list[int]]:
+    """Chats with at most `most` messages together. `messages` are those of all chats."""
+    group, count = list[int](), 0
+    for chat in chats:
+        size = len(messages[chat])
+        if group and count + size > most:
+            yield group
+            group, count = [], 0
+        group.append(chat)
+        count += size
+    yield group
 
-    def __init__(self, stored: StoredModel, steps: int, seed: int) -> None:
-        embeddings, layers = jax.tree.map(jnp.asarray, (stored.embeddings(), stored.layers()))
-        self._key = jax.random.PRNGKey(seed)
-        self.layers: Any = layers[FROZEN:]
-        course = optax.warmup_cosine_decay_schedule(0.0, RATE, max(1, steps // 10), steps, 0.05 * RATE)
-        self._optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(course, weight_decay=0.01))
-        self._moments = self._optimiser.init(self.layers)
 
-        def lower(ids: Any, mask: Any) -> tuple[Any, Any]:
-            x = cross_encoder.lower(embeddings, layers[:FROZEN], ids, jnp.zeros_like(ids), mask)
-            return x, vectors(layers[FROZEN:], x, mask)
+def targets(
+    questions: Sequence[Question], columns: Mapping[int, Sequence[int]], shape: tuple[int, int]
+) -> tuple[Array, Array]:
+    """`answers` and `compared` of a batch. `columns` are those of the messages of each of its chats."""
+    count = sum(len(each) for each in columns.values())
+    answers, compared = np.zeros((2, *shape), np.float32)
+    for row, each in enumerate(questions):
+        own = columns[each.chat]
+        answers[row, [own[place] for place in each.answers]] = 1
+        compared[row, range(count) if each.among is None else [own[place] for place in each.among]] = 1
+    return answers, compared
 
-        self._lower = jax.jit(lower)
-        self._step = jax.jit(self._stepped)
 
-    def step(self, batch: Batch) -> float:
-        """The loss before the step."""
-        self._key, own = jax.random.split(self._key)
-        x, untrained = self._lower(batch.ids, batch.mask)
-        self.layers, self._moments, loss = self._step(self.layers, self._moments, x, untrained, batch, own)
-        return float(loss)
-
-    def _stepped(self, layers: Any, moments: Any, x: Any, untrained: Any, batch: Batch, key: Any) -> Any:
-        def loss(trained: Any) -> Any:
-            found = vectors(trained, x, batch.mask, key)
-            scores = jnp.where(batch.answers + batch.compared > 0, found @ batch.messages.T / TEMPERATURE, FAR)
-            others = jax.nn.logsumexp(jnp.where(batch.answers > 0, FAR, scores), axis=-1, keepdims=True)
-            logs = (scores - jnp.logaddexp(scores, others)) * batch.answers
-            missed = -logs.sum(-1) / jnp.maximum(batch.answers.sum(-1), 1)
-            away = 1 - (found * untrained).sum(-1)
-            return ((missed + NEAR_UNTRAINED * away) * batch.weights).sum() / batch.weights.sum()
-
-        value, slopes = jax.value_and_grad(loss)(layers)
-        updates, moments = self._optimiser.update(slopes, moments, layers)
-        return optax.apply_updates(layers, updates), moments, value
+def info_nce(found: Any, messages: Any, answers: Any, compared: Any) -> Any:
+    """The loss of each question's vector `found`, without its distance to another vector, shape (questions,)."""
+    scores = jnp.where(answers + compared > 0, found @ messages.T / TEMPERATURE, FAR)
+    others = jax.nn.logsumexp(jnp.where(answers > 0, FAR, scores), axis=-1, keepdims=True)
+    logs = (scores - jnp.logaddexp(scores, others)) * answers
+    return -logs.sum(-1) / jnp.maximum(answers.sum(-1), 1)
 
 
 def vectors(layers: Sequence[Any], x: Any, mask: Any, key: Any = None) -> Any:
@@ -175,15 +155,59 @@ def vectors(layers: Sequence[Any], x: Any, mask: Any, key: Any = None) -> Any:
     return pooled(x, mask)
 
 
+def loss_of(layers: Any, x: Any, untrained: Any, batch: Batch, key: Any) -> Any:
+    found = vectors(layers, x, batch.mask, key)
+    missed = info_nce(found, batch.messages, batch.answers, batch.compared)
+    away = 1 - (found * untrained).sum(-1)
+    return ((missed + NEAR_UNTRAINED * away) * batch.weights).sum() / batch.weights.sum()
+
+
+class Descent:
+    """Trains `layers` by the gradient of `loss(layers, *inputs, key)`. The key draws the dropout."""
+
+    def __init__(self, layers: Any, loss: Callable[..., Any], steps: int, seed: int) -> None:
+        self.layers, self._loss, self._key = layers, loss, jax.random.PRNGKey(seed)
+        course = optax.warmup_cosine_decay_schedule(0.0, RATE, max(1, steps // 10), steps, 0.05 * RATE)
+        self._optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(course, weight_decay=0.01))
+        self._moments = self._optimiser.init(layers)
+        self._step = jax.jit(self._stepped)
+
+    def step(self, *inputs: Any) -> float:
+        """The loss before the step."""
+        self._key, own = jax.random.split(self._key)
+        self.layers, self._moments, loss = self._step(self.layers, self._moments, *inputs, own)
+        return float(loss)
+
+    def _stepped(self, layers: Any, moments: Any, *inputs: Any) -> Any:
+        loss, slopes = jax.value_and_grad(self._loss)(layers, *inputs)
+        updates, moments = self._optimiser.update(slopes, moments, layers)
+        return optax.apply_updates(layers, updates), moments, loss
+
+
+def run_epochs(epochs: int, batches: Callable[[], Iterable[B]], step: Callable[[B], float]) -> None:
+    """`step` returns the loss of a batch."""
+    for epoch in range(epochs):
+        began = time.monotonic()
+        losses = [step(batch) for batch in batches()]
+        sys.stderr.write(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {time.monotonic() - began:.0f} s\n")
+
+
 def trained(
     stored: StoredModel, messages: Sequence[Array], questions: Sequence[Question], epochs: int, seed: int
 ) -> list[Layer]:
     """The last layers. The same questions and seed give the same weights on one machine."""
     chance = random.Random(seed)
     batches = Batches(stored.files.tokenizer, messages, questions)
-    training = Training(stored, epochs * len(batches.shuffled(random.Random(0))), seed)
-    for epoch in range(epochs):
-        began = time.monotonic()
-        losses = [training.step(batch) for batch in batches.shuffled(chance)]
-        sys.stderr.write(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {time.monotonic() - began:.0f} s\n")
-    return [jax.tree.map(np.asarray, layer) for layer in training.layers]
+    embeddings, layers = jax.tree.map(jnp.asarray, (stored.embeddings(), stored.layers()))
+    descent = Descent(layers[FROZEN:], loss_of, epochs * len(batches.shuffled(random.Random(0))), seed)
+
+    @jax.jit
+    def lower(ids: Any, mask: Any) -> tuple[Any, Any]:
+        x = cross_encoder.lower(embeddings, layers[:FROZEN], ids, jnp.zeros_like(ids), mask)
+        return x, vectors(layers[FROZEN:], x, mask)
+
+    def step(batch: Batch) -> float:
+        return descent.step(*lower(batch.ids, batch.mask), batch)
+
+    run_epochs(epochs, lambda: batches.shuffled(chance), step)
+    return [jax.tree.map(np.asarray, layer) for layer in descent.layers]

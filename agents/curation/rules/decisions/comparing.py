@@ -9,6 +9,7 @@ from agents.curation.rules.attributes.attribute_values import OF_SEVERAL
 from agents.curation.rules.attributes.named_things import core, subject_of
 from agents.curation.rules.decisions.clauses import (
     MEMORY_ENDS,
+    cuts_of,
     pairs_of_clauses,
     pairs_of_cuts,
     text_without_ended_clause,
@@ -32,14 +33,7 @@ from sinks.vectors.port import Neighbour, Vector
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 # The beginning of a statement whose subject has a number: "Room 3 is ...".
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
-# A statement with a state that is over and another one: "no longer eats meat, vegetarian since March". The model takes statements
-# about something else for one of the two.
-OVER: Final = re.compile(
-    r"\b(?:no longer|any ?more|sold|gave up|quit|stopped|nicht mehr|kein\w* (?:\S+ ){1,3}mehr|verkauft\w*|aufgehört|ne \S+ plus"
-    r"|n['’]\S+ plus|vendu\w*|arrêté\w*|ya no|vendi\w+|vendió|dejó|dejado)\b",
-    re.IGNORECASE,
-)
-SEVERAL_CLAUSES: Final = re.compile(r"[,;] ?\w|\b(?:and|und|et|y)\b")
+DISPOSALS: Final = words.words("sold verkauft verkaufte vendu vendue vendió vendido")
 REASON: Final = "the candidate replaces it"
 SAYS_SAME: Final = 0.8  # least probability of `same` that confirms a language model's answer
 
@@ -180,13 +174,22 @@ def names_tell_apart(text: str, other: str) -> bool:
 
 
 def change_tells_apart(text: str, other: str) -> bool:
-    """Whether one of the texts tells a change of its own, and the other has none of its words."""
-    if not any(OVER.search(each) and SEVERAL_CLAUSES.search(each) for each in (text, other)):
+    """Whether one of the texts says beside something else that a state is over ("no longer eats meat, vegetarian since March"),
+    and the other has none of its words, or their opposites, besides a subject that both have. The model takes such statements
+    for the end of unrelated ones."""
+    if not (ends_in_a_clause(text) or ends_in_a_clause(other)):
         return False
     one, another = statement(text), statement(other)
-    subjects = {each.subject for each in (one, another)} | {meaning(each.subject or "") for each in (one, another)}
+    subject = {meaning(one.subject)} if one.subject and one.subject == another.subject else set[str]()
     unspecific = stems(words.GENERIC_SUBJECTS | words.BEFORE_A_MONTH)
-    return (core(one) - subjects - unspecific).isdisjoint(core(another))
+    opposites = {meaning(each) for token in one.tokens for each in words.OPPOSITES.get(token, ())}
+    return ((core(one) - subject - unspecific) | opposites).isdisjoint(core(another))
+
+
+def ends_in_a_clause(text: str) -> bool:
+    """Whether the text has several clauses, and one says that a state is over or a thing sold."""
+    said = statement(text)
+    return (said.ended or not DISPOSALS.isdisjoint(said.tokens)) and bool(cuts_of(text))
 
 
 def says_alike_of_others(tokens: Sequence[str], others: Sequence[str]) -> bool:

@@ -7,8 +7,6 @@ for each text.
 """
 
 import random
-import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -16,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from msgspec import Struct
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
@@ -25,7 +22,16 @@ from sinks.embeddings.models import E5_SMALL
 from tests.benchmarks.classification import cross_encoder
 from tests.benchmarks.classification.classifier_graph import Layer
 from tests.benchmarks.questions.e5_model import Array, StoredModel
-from tests.benchmarks.questions.training import FAR, TEMPERATURE, Question, padded, vectors
+from tests.benchmarks.questions.training import (
+    Descent,
+    Question,
+    groups,
+    info_nce,
+    padded,
+    run_epochs,
+    targets,
+    vectors,
+)
 
 TRAINED: Final = 4  # the last layers of each encoder
 MESSAGE_TOKENS: Final = 80
@@ -35,8 +41,8 @@ SHAPES: Final = ((32, 80), (64, 40), (160, 24))
 MESSAGES: Final = sum(rows for rows, _ in SHAPES)
 QUESTIONS: Final = 128
 BATCHES_PER_GROUP: Final = 2  # at most, so that chats with few messages and many questions count no more than others
-RATE: Final = 5e-5
-NEAR_BEFORE: Final = (1.0, 2.0)  # weights of the distances of questions and messages to their vectors before
+# Weights of the distances of questions and messages to their vectors before. Chosen without tuning, as a training takes an hour.
+NEAR_BEFORE: Final = (1.0, 2.0)
 EMBEDDED_AT_ONCE: Final = 64
 
 Half: TypeAlias = NDArray[np.float16]
@@ -109,27 +115,15 @@ class Batches:
             self._of_chats[question.chat].append(number)
 
     def shuffled(self, chance: random.Random) -> Iterator[Batch]:
-        groups = list(self._groups(chance.sample(sorted(self._of_chats), len(self._of_chats))))
-        chance.shuffle(groups)
-        for chats in groups:
+        """Without the chats of more than MESSAGES messages."""
+        order = chance.sample(sorted(self._of_chats), len(self._of_chats))
+        grouped = list(groups([chat for chat in order if len(self._chats[chat]) <= MESSAGES], self._chats, MESSAGES))
+        chance.shuffle(grouped)
+        for chats in grouped:
             questions = [number for chat in chats for number in self._of_chats[chat]]
             chance.shuffle(questions)
             for start in range(0, min(len(questions), BATCHES_PER_GROUP * QUESTIONS), QUESTIONS):
                 yield self._batch(chats, questions[start : start + QUESTIONS])
-
-    def _groups(self, chats: Sequence[int]) -> Iterator[list[int]]:
-        """Chats with at most MESSAGES messages together; longer ones are left out."""
-        group, count = list[int](), 0
-        for chat in chats:
-            size = len(self._chats[chat])
-            if size > MESSAGES:
-                continue
-            if group and count + size > MESSAGES:
-                yield group
-                group, count = [], 0
-            group.append(chat)
-            count += size
-        yield group
 
     def _batch(self, chats: Sequence[int], questions: Sequence[int]) -> Batch:
         messages = sorted(
@@ -141,13 +135,8 @@ class Batches:
             part = messages[start : start + rows]
             parts.append(stacked([self._said.states[at] for at in part], rows, tokens))
             start += rows
-        answers, compared = np.zeros((2, QUESTIONS, MESSAGES), np.float32)
-        for row, number in enumerate(questions):
-            question = self._questions[number]
-            own = self._chats[question.chat]
-            answers[row, [row_of[own[place]] for place in question.answers]] = 1
-            among = messages if question.among is None else [own[place] for place in question.among]
-            compared[row, [row_of[at] for at in among]] = 1
+        columns = {chat: [row_of[at] for at in self._chats[chat]] for chat in chats}
+        answers, compared = targets([self._questions[each] for each in questions], columns, (QUESTIONS, MESSAGES))
         return Batch(
             parts,
             stacked([self._asked.states[number] for number in questions], QUESTIONS, QUESTION_TOKENS),
@@ -183,10 +172,7 @@ def loss_of(layers: Any, batch: Batch, key: Any) -> Any:
     own, *keys = jax.random.split(key, 1 + len(batch.messages))
     found = vectors(layers[0], *batch.questions, own)
     said = jnp.concatenate([vectors(layers[1], *part, each) for part, each in zip(batch.messages, keys, strict=True)])
-    scores = jnp.where(batch.answers + batch.compared > 0, found @ said.T / TEMPERATURE, FAR)
-    others = jax.nn.logsumexp(jnp.where(batch.answers > 0, FAR, scores), axis=-1, keepdims=True)
-    logs = (scores - jnp.logaddexp(scores, others)) * batch.answers
-    missed = mean(-logs.sum(-1) / jnp.maximum(batch.answers.sum(-1), 1), batch.asked)
+    missed = mean(info_nce(found, said, batch.answers, batch.compared), batch.asked)
     away = mean(1 - (found * batch.question_vectors).sum(-1), batch.asked)
     moved = mean(1 - (said * batch.message_vectors).sum(-1), batch.said)
     return missed + NEAR_BEFORE[0] * away + NEAR_BEFORE[1] * moved
@@ -200,25 +186,9 @@ def trained(
     encoders: tuple[Encoder, Encoder], batches: Batches, epochs: int, seed: int
 ) -> tuple[list[Layer], list[Layer]]:
     """The last layers of the encoder of questions and of that of messages. The same seed gives the same on one machine."""
-    chance, key = random.Random(seed), jax.random.PRNGKey(seed)
+    chance = random.Random(seed)
     steps = epochs * sum(1 for _ in batches.shuffled(random.Random(seed)))
-    course = optax.warmup_cosine_decay_schedule(0.0, RATE, max(1, steps // 10), steps, 0.05 * RATE)
-    optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(course, weight_decay=0.01))
-    layers: Any = tuple(encoder.last for encoder in encoders)
-    moments = optimiser.init(layers)
-
-    @jax.jit
-    def step(layers: Any, moments: Any, batch: Batch, key: Any) -> Any:
-        loss, slopes = jax.value_and_grad(loss_of)(layers, batch, key)
-        updates, moments = optimiser.update(slopes, moments, layers)
-        return optax.apply_updates(layers, updates), moments, loss
-
-    for epoch in range(epochs):
-        began, losses = time.monotonic(), list[float]()
-        for batch in batches.shuffled(chance):
-            key, own = jax.random.split(key)
-            layers, moments, loss = step(layers, moments, batch, own)
-            losses.append(float(loss))
-        sys.stderr.write(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {time.monotonic() - began:.0f} s\n")
-    questions, messages = (jax.tree.map(np.asarray, list(each)) for each in layers)
+    descent = Descent(tuple(encoder.last for encoder in encoders), loss_of, steps, seed)
+    run_epochs(epochs, lambda: batches.shuffled(chance), descent.step)
+    questions, messages = (jax.tree.map(np.asarray, list(each)) for each in descent.layers)
     return questions, messages
