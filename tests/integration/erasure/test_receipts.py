@@ -69,7 +69,9 @@ async def test_a_deleted_memory_of_the_erased_user_cannot_be_restored(bench: "Be
     versions = await bench.pool.fetch("SELECT DISTINCT memory_id FROM memory_versions WHERE namespace = 'notes'")
     assert {row["memory_id"] for row in versions} == {both, theirs}
     (shared,) = [each for each in receipt.namespaces if each.namespace == "notes"]
-    assert (shared.memories, shared.kept) == (1, 1), "what others told as well is counted, also if it was deleted before"
+    assert (shared.memories, shared.kept) == (1, 1), (
+        "what others told as well is counted, also if it was deleted before"
+    )
 
 
 @pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
