@@ -15,6 +15,7 @@ from sinks.embeddings.models import E5_QUESTIONS, E5_SMALL, ModelFiles
 from tests.benchmarks.classification.classifier_graph import BIASES, DENSE, Layer
 from tests.embedders import CACHE_DIR
 
+MAX_WEIGHT: Final = 63
 SMALL: Final = 1024  # bytes; smaller tensors are copied instead of referred to
 
 Array = NDArray[np.float32]
@@ -76,11 +77,12 @@ class StoredModel:
         return model
 
     def _trained(self, layers: Sequence[Layer]) -> Mapping[str, NDArray[Any]]:
-        """In 8 bits, each column by its own scale."""
+        """In 7 bits, as in the jar, each column by its own scale. Weights beyond make exact products slower: a text takes 7.0 ms
+        instead of 5.7."""
         made: dict[str, NDArray[Any]] = {}
         for number, layer in enumerate(layers, len(self._dense) // len(DENSE) - len(layers)):
             for part, name in self._names(number):
-                scale = np.abs(layer[part]).max(axis=0) / 127
+                scale = np.abs(layer[part]).max(axis=0) / MAX_WEIGHT
                 made[f"{name}_quantized"] = np.round(layer[part] / scale).astype(np.int8)
                 made[f"{name}_scale"] = scale.astype(np.float32)
                 made[f"{name}_zero_point"] = np.array(0, np.int8)

@@ -25,7 +25,7 @@ COSINES = {
 # Of the packaged encoders, after their training.
 TRAINED_COSINES = {
     E5_SMALL.name: [[0.625, 0.510, 0.763], [0.515, 0.848, 0.567]],
-    E5_CHAT.name: [[0.557, 0.374, 0.722], [0.358, 0.751, 0.425]],
+    E5_CHAT.name: [[0.532, 0.350, 0.687], [0.337, 0.737, 0.398]],
 }
 
 
