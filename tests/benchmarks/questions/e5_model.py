@@ -1,4 +1,4 @@
-"""e5-small-v2 as its jar holds it, in 8 bits: read as floats, and written with trained last layers as the graph for questions."""
+"""e5-small-v2 as its jar holds it, quantised: read as floats, and written with trained last layers as a graph of its own."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from sinks.embeddings.models import E5_QUESTIONS, E5_SMALL, ModelFiles
 from tests.benchmarks.classification.classifier_graph import BIASES, DENSE, Layer
 from tests.embedders import CACHE_DIR
 
-MAX_WEIGHT: Final = 63
+MAX_WEIGHT: Final = 63  # of a trained layer: 7 bits
 SMALL: Final = 1024  # bytes; smaller tensors are copied instead of referred to
 
 Array = NDArray[np.float32]

@@ -150,7 +150,7 @@ class Batches:
 
 
 def stacked(states: Sequence[Half], rows: int, tokens: int) -> States:
-    """Texts cut or padded to `tokens`. Padding rows have one token of zeros, so that means are finite."""
+    """Texts cut or padded to `tokens`. Padding rows have one token that is not zero, so that their vectors are finite."""
     both = np.zeros((rows, tokens, E5_SMALL.dimension), np.float32)
     mask = np.zeros((rows, tokens), np.float32)
     mask[len(states) :, 0] = 1
