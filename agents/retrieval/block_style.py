@@ -121,10 +121,9 @@ def heading_values(namespace: str, scope: Scope) -> dict[str, str]:
     return {name: one_line(value or UNKNOWN) for name, value in known.items()}
 
 
-def is_group(messages: Sequence[Message], user_id: str | None) -> bool:
-    """Whether users other than the conversation's own user speak in these messages."""
-    people = {message.user_id or user_id for message in messages if message.role == "user"}
-    return bool(people - {user_id})
+def is_group(messages: Sequence[Message], owner_id: str | None, user_id: str | None) -> bool:
+    """Whether anybody but the user speaks in these messages. A message without a `user_id` is the owner's."""
+    return any((message.user_id or owner_id) != user_id for message in messages if message.role == "user")
 
 
 def one_line(text: str) -> str:

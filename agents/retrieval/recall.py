@@ -81,10 +81,12 @@ class Recall:
         """The target of a query; None if it names no namespaces, scope or known conversation.
 
         A known conversation's own policy and scope come first, then the query's scope, then the fields in the first
-        namespace's name.
+        namespace's name. The user of the query's scope comes first always: a conversation may have several people.
         """
         if conversation is not None:
             policy, scope = conversation.policy, conversation.scope
+            if query.scope is not None and query.scope.user_id is not None:
+                scope = replace(scope, user_id=query.scope.user_id)
         elif query.scope is not None:
             scope = Scope(conversation_id=query.conversation_id or UNKNOWN, **asdict(query.scope))
             policy = self._policies.match(scope)
@@ -118,7 +120,8 @@ class Recall:
             self._profile(query, target),
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, query.cite)
-        style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
+        owner_id = None if conversation is None else conversation.scope.user_id
+        style = replace(style, in_group=is_group(tail, owner_id, target.scope.user_id), now=self._clock())
         earlier = [hit for each in found.said for hit in without_prompt_messages(each, query)]
         in_prompt = profile if query.has_profile else None
         in_profile, hits = split_by_profile(in_prompt, found.hits)

@@ -284,7 +284,8 @@ class Memstream:
         """The context block for a prompt: memories and earlier messages that fit `text`, and recent messages of the conversation
         that no memory has yet.
 
-        `options` are `max_tokens`, `max_memories`, `max_said`, `cite`, `filters`, ...
+        Without `namespaces` they are those of the conversation's first user, or of `scope={"app_id": ..., "user_id": ...}`.
+        Other `options` are `max_tokens`, `max_memories`, `max_said`, `cite`, `filters`, ...
         With `explain=True`, `more["left_out"]` lists what was left out, and why.
         """
         query = options | {"text": text, "namespaces": namespaces, "conversation_id": conversation_id}

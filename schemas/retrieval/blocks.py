@@ -27,7 +27,8 @@ class Whose(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A request for a context block. `text` is the question, usually the user's latest message.
 
-    - `namespaces`: default: those that the conversation feeds or, while it is unknown, that messages of `scope` would feed
+    - `namespaces`: default: those that messages of `scope` feed or, without it, of the conversation's first user
+    - `scope`: whose block it is; of a known conversation its `user_id` counts, the other fields are the conversation's own
     - `tail`: include the conversation's recent messages that are not extracted yet
     - `known_messages`, `known_since`: messages that the prompt has already, by id, and from a time on; they are left out,
       and memories that say nothing else

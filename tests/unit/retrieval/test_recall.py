@@ -156,8 +156,23 @@ async def test_the_scope_of_an_unknown_conversation_determines_its_namespaces_an
     assert (answer.text, answer.namespaces) == ("Of kitchen and bob:\n* Bob likes rye.", ("kitchen/bob",))
     answer = await stage.block(namespaces=("elsewhere",), scope=scope)
     assert (answer.policy, answer.namespaces) == ("kitchen", ("elsewhere",))
-    answer = await stage.block(conversation_id="talk", scope=scope)
-    assert answer.namespaces == ("kitchen/ada",), "what is known goes before what is said"
+
+
+async def test_in_a_known_conversation_the_scope_chooses_the_user_and_nothing_else(stage: Stage, memory: MakeMemory):
+    stage.archive.say("talk", ("user", "And I like rye."), app_id="kitchen", user_id="bob")
+    stage.searched.memories = [memory("Bob likes rye.")]
+    answer = await stage.block(conversation_id="talk", scope=Whose(app_id="still", user_id="bob"))
+    assert answer.namespaces == ("kitchen/bob",)
+    assert answer.text.startswith("Of kitchen and bob:\n* Bob likes rye.")
+    answer = await stage.block(conversation_id="talk", scope=Whose(app_id="still"))
+    assert (answer.namespaces, answer.policy) == (("kitchen/ada",), "kitchen")
+
+
+async def test_recent_messages_of_anybody_but_the_user_of_the_scope_show_their_names(stage: Stage):
+    answer = await stage.block(conversation_id="talk", scope=Whose(user_id="bob"))
+    assert "user ada: I moved to Ghent." in answer.text
+    answer = await stage.block(conversation_id="talk", scope=Whose(user_id="ada"))
+    assert "user: I moved to Ghent." in answer.text
 
 
 def passage_hit(text: str, number: int = 1, **fields: Any) -> SaidHit:

@@ -68,6 +68,15 @@ async def test_the_namespaces_derived_from_a_scope_need_the_right_to_read(api: A
     assert [body.namespaces for body in api.searched.queries] == [("app/ada",)]
 
 
+async def test_a_block_for_one_of_several_people_needs_the_right_to_read_that_persons_namespace(api: Api):
+    api.archive.say("talk", ("user", "I moved to Ghent."), **ADA)
+    for user, status in (("ada", 200), ("bob", 403)):
+        body = {"conversation_id": "talk", "scope": {"user_id": user}}
+        assert (await api.client(read="app/ada").post("/v1/context", json=body)).status_code == status
+    answer = await api.client(read="app/*").post("/v1/context", json=body)
+    assert answer.json()["namespaces"] == ["app/bob"], "also before bob's first message is known"
+
+
 async def test_a_context_request_without_namespaces_conversation_or_scope_is_rejected(api: Api):
     refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
     assert (refused.status_code, "a `conversation_id` or a `scope`" in refused.json()["detail"]) == (422, True)
