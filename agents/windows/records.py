@@ -1,5 +1,6 @@
 """Records that windows publish: extraction requests, and activity events about their contexts."""
 
+import logging
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,13 +9,24 @@ from opentelemetry.trace import SpanKind
 
 from agents.windows.request_headers import request_headers
 from schemas import codec, ids
+from schemas.counts import counted
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
 from schemas.windows.window_controls import WindowControl
-from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, MessageMarked, PruningFailed
+from streams.windows.effects import (
+    ContextPruned,
+    ContextRestored,
+    ContextWarning,
+    Effect,
+    EndedIncomplete,
+    MessageMarked,
+    PruningFailed,
+)
+
+log = logging.getLogger(__name__)
 
 
 def outgoing(effect: Effect, partition: int, at: datetime) -> Outgoing:
@@ -27,6 +39,8 @@ def outgoing(effect: Effect, partition: int, at: datetime) -> Outgoing:
         event = _restored(effect, partition, at)
     elif isinstance(effect, MessageMarked):
         event = _marked(effect, partition, at)
+    elif isinstance(effect, EndedIncomplete):
+        event = _ended_incomplete(effect, partition, at)
     else:
         event = _warned(effect, partition, at) if isinstance(effect, ContextWarning) else _pruned(effect, partition, at)
     key = effect.scope.conversation_id.encode()
@@ -104,8 +118,22 @@ def _failed(effect: PruningFailed, partition: int, at: datetime) -> ActivityEven
     return _event(effect, partition, at, "pruning_failed", effect.cause, cause=effect.cause, error=effect.error)
 
 
+def _ended_incomplete(effect: EndedIncomplete, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.ended_incomplete`: what arrived is extracted; a message that arrives later is, too."""
+    announced = {"message_count": effect.message_count, "last_message_id": effect.last_message_id}
+    data = {name: value for name, value in announced.items() if value is not None}
+    log.warning(
+        "conversation %r ended, and partition %d lacks messages that its end event announces: %s arrived, announced %s",
+        effect.scope.conversation_id,
+        partition,
+        counted(effect.received, "messages"),
+        ", ".join(f"{name} {value!r}" for name, value in data.items()),
+    )
+    return _event(effect, partition, at, "ended_incomplete", effect.received, received=effect.received, **data)
+
+
 def _event(
-    effect: ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed,
+    effect: ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed | EndedIncomplete,
     partition: int,
     at: datetime,
     kind: str,

@@ -25,6 +25,7 @@ from sinks.passages.store import Passages
 from sinks.postgres.connection import READ_ONLY_SESSION, Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
+from sinks.windows.projection import Windows
 from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
@@ -63,6 +64,7 @@ async def run_checks(settings: Settings) -> list[Finding]:
         "postgres": postgres,
         "migrations": migrations,
         "start": skipped_records,
+        "windows": split_conversations,
         "qdrant": qdrant,
         "embedder": embedder,
         "reranker": rerankers.probe,
@@ -137,6 +139,19 @@ async def skipped_records(settings: Settings) -> str:
     async with connections.postgres(settings, max_size=1) as pool:
         skipped = await StartOffsets(pool).skipped()
     return "; ".join(map(remedy, skipped)) or "no records were skipped"
+
+
+async def split_conversations(settings: Settings) -> str:
+    """Reports conversations with windows in several partitions. They are no error after partitions were added."""
+    async with connections.postgres(settings, max_size=1) as pool:
+        found = await Windows(pool).split()
+    if found is None:
+        return "each conversation is in one partition"
+    return (
+        f"{counted(found.conversations, 'conversations')} in several partitions, such as {found.conversation_id!r} in "
+        f"{' and '.join(map(str, found.partitions))}: let all clients publish with the key conversation_id and the same "
+        "partitioner"
+    )
 
 
 async def qdrant(settings: Settings) -> str:

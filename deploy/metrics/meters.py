@@ -161,6 +161,11 @@ class Meters:
             registry=registry,
         )
         self.windows = Gauge("memstream_windows_all", "Token windows, by phase.", ("phase",), registry=registry)
+        self.split_conversations = Gauge(
+            "memstream_split_conversations_all",
+            "Conversations whose events are in several partitions, each with a token window.",
+            registry=registry,
+        )
         self.parked = Gauge(
             "memstream_parked_requests_all", "Requests that wait, by lane.", ("lane",), registry=registry
         )

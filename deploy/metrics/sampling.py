@@ -34,6 +34,7 @@ async def sample(meters: Meters, pool: Pool, budget: Budget) -> None:
     meters.namespaces.labels("none").set(found.namespaces - found.namespaces_with_memories)
     for phase in PHASES:
         meters.windows.labels(phase).set(found.windows.get(phase, 0))
+    meters.split_conversations.set(found.split_conversations)
     for lane in LANES:
         meters.parked.labels(lane).set(found.parked.get(lane, 0))
     for status in STATUSES:

@@ -32,7 +32,8 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "timestamp": "Time of the end.",
         "reason": "Reason, for operators.",
         "last_message_id": "Id of the last message. If it has not arrived yet, memstream waits for it for a bounded time.",
-        "message_count": "Number of messages. memstream waits for missing ones for a bounded time.",
+        "message_count": "Number of published messages, each id once, of all roles. memstream waits for missing ones for a "
+        "bounded time, then publishes `memstream.window.ended_incomplete` on `memory.activity`.",
         "metadata": "Ignored.",
     },
     "Command": {

@@ -15,7 +15,8 @@ SIDES = {
         "Published by chat services, with any Kafka client. The given key keeps a conversation's messages in one partition "
         "and in order. Clients that publish events of the same conversations, its end among them, must assign keys to "
         "partitions alike: those on librdkafka (kcat, confluent-kafka) do as the others (Java's, aiokafka) with the setting "
-        "`partitioner=murmur2_random`. Otherwise an end ends only the messages in its own partition.",
+        "`partitioner=murmur2_random`. Otherwise an end ends only the messages in its own partition; `memstream doctor` "
+        "finds such conversations.",
     ),
     ("send",): (
         "Output topics",

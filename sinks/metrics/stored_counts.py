@@ -7,9 +7,10 @@ from sinks.postgres.queries import query
 
 
 class StoredCounts(Struct, frozen=True, kw_only=True):
-    """Counts of the whole deployment: `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by
-    status. `overdue_s` is the age of the earliest scheduled time without a run. `passages` is an estimate by PostgreSQL's
-    statistics: an exact count of a million rows takes too long."""
+    """Counts of the whole deployment: `windows` by phase, `split_conversations` with active windows in several partitions,
+    `parked` requests by lane, consolidation `runs` of the last day by status. `overdue_s` is the age of the earliest
+    scheduled time without a run. `passages` is an estimate by PostgreSQL's statistics: an exact count of a million rows
+    takes too long."""
 
     outbox: int
     outbox_age_s: float
@@ -17,6 +18,7 @@ class StoredCounts(Struct, frozen=True, kw_only=True):
     namespaces: int
     namespaces_with_memories: int
     windows: dict[str, int]
+    split_conversations: int
     parked: dict[str, int]
     runs: dict[str, int]
     overdue_s: float

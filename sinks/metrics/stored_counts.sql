@@ -8,6 +8,8 @@ SELECT
      WHERE status = 'active' AND namespace NOT LIKE '~%') AS namespaces_with_memories,
     (SELECT coalesce(jsonb_object_agg(phase, n), '{}')
      FROM (SELECT phase, count(*) AS n FROM windows GROUP BY phase) AS by_phase) AS windows,
+    (SELECT count(*) FROM (SELECT FROM windows WHERE phase <> 'forgotten'
+                           GROUP BY conversation_id HAVING count(*) > 1) AS split) AS split_conversations,
     (SELECT coalesce(jsonb_object_agg(lane, n), '{}')
      FROM (SELECT lane, count(*) AS n FROM parked GROUP BY lane) AS by_lane) AS parked,
     (SELECT coalesce(jsonb_object_agg(status, n), '{}')

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.codec import convert
@@ -16,6 +17,14 @@ from sinks.postgres.queries import query
 LATEST_PRUNINGS: Final = 20  # prunings in a state
 
 PruningPlace: TypeAlias = tuple[float, int]  # Unix seconds and number: the sort key of prunings
+
+
+class SplitConversations(Struct, frozen=True):
+    """The number of `conversations` with windows in several partitions, and one of them with its partitions."""
+
+    conversation_id: str
+    partitions: Sequence[int]
+    conversations: int
 
 
 class Windows:
@@ -103,6 +112,12 @@ class Windows:
             user_key = (user.user_id, user.tenant_id, user.app_id)
             rows = await self._pool.fetch(query("windows", "places_of"), *user_key, limit)
         return tuple(WindowAddress(row["conversation_id"], row["partition"]) for row in rows)
+
+    async def split(self) -> SplitConversations | None:
+        """The conversations with active windows in several partitions; None if there are none. Raises Retryable."""
+        with translated("finding windows in several partitions"):
+            row = await self._pool.fetchrow(query("windows", "split"))
+        return SplitConversations(**row) if row else None
 
     async def prunings(
         self, conversation_id: str, limit: int = 100, before: PruningPlace | None = None

@@ -128,3 +128,14 @@ WHERE ($1::double precision IS NULL OR (active_at, w.conversation_id) < (to_time
           > ((w.statistics->'total_messages')::bigint > 0, w.phase <> 'forgotten', w.updated_at, w.partition))
 ORDER BY active_at DESC, w.conversation_id DESC
 LIMIT $3
+
+-- name: split
+-- How many conversations have active windows in several partitions, and the first of them by its id. PostgreSQL reads
+-- the index `windows_kept` alone.
+SELECT conversation_id, array_agg(partition ORDER BY partition) AS partitions, count(*) OVER () AS conversations
+FROM windows
+WHERE phase <> 'forgotten'
+GROUP BY conversation_id
+HAVING count(*) > 1
+ORDER BY conversation_id
+LIMIT 1

@@ -56,4 +56,23 @@ class PruningFailed(Struct, frozen=True):
     error: str
 
 
-Effect = ExtractionRequest | ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed
+class EndedIncomplete(Struct, frozen=True):
+    """A conversation ended without all messages that its end event announces, of which `received` messages arrived. `position`
+    is that of the end event."""
+
+    scope: Scope
+    position: int
+    received: int
+    message_count: int | None
+    last_message_id: str | None
+
+
+Effect = (
+    ExtractionRequest
+    | ContextWarning
+    | ContextPruned
+    | ContextRestored
+    | MessageMarked
+    | PruningFailed
+    | EndedIncomplete
+)

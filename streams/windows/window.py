@@ -21,7 +21,7 @@ from streams.windows.arrival import make_entry, update_head
 from streams.windows.context.history import History
 from streams.windows.deadline import Deadline
 from streams.windows.detectors.detect import Detected, detect_in
-from streams.windows.effects import Effect, MessageMarked
+from streams.windows.effects import Effect, EndedIncomplete, MessageMarked
 from streams.windows.entry import Entry
 from streams.windows.extraction.progress import Extraction
 from streams.windows.rows.chunks import Chunks
@@ -130,12 +130,16 @@ class Window:
 
     def release(self, read_to: int, terms: Terms, now: float) -> list[Effect]:
         """Applies a held end event once all its messages arrived, or its deadline passed."""
-        held = self.head.held_end
+        head, held = self.head, self.head.held_end
         if held is None or read_to < held.read_to or (now < held.deadline and not self._complete(held)):
             return []
-        self.head.held_end = None
-        self.head.ended, self.head.resumed, self.head.ended_at = True, False, held.ended_at
-        return self._request_waiting(terms, now, may_wait=True) if terms.policy.triggers.on_end else []
+        head.held_end = None
+        head.ended, head.resumed, head.ended_at = True, False, held.ended_at
+        effects = self._request_waiting(terms, now, may_wait=True) if terms.policy.triggers.on_end else []
+        if not self._complete(held):
+            end_position, announced = head.applied[topics.ENDED] - 1, (held.message_count, held.last_message_id)
+            effects.append(EndedIncomplete(head.scope, end_position, head.received, *announced))
+        return effects
 
     def _complete(self, held: HeldEnd) -> bool:
         last_arrived = held.last_message_id is None or self.messages.has_seen(held.last_message_id)

@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
+from deploy.cli.doctor import split_conversations
+from deploy.settings import load
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap
 from schemas.errors import Retryable
+from sinks.metrics.stored_counts import stored_counts
 from sinks.postgres.connection import Connection, Pool, connect
 from sinks.postgres.queries import query
 from sinks.windows.projection import Windows
@@ -220,3 +223,16 @@ async def test_a_pruning_with_a_sub_microsecond_timestamp_is_stored_once_however
     for _ in range(2):
         await windows.project([a_state(prunings=(between,))])
     assert await windows.prunings("c") == (replace(between, at=AT_S),)
+
+
+async def test_conversations_with_active_windows_in_several_partitions_are_counted(
+    windows: Windows, pool: Pool, dsn: str
+) -> None:
+    settings = load(postgres_dsn=dsn)
+    await windows.project([a_state("a"), a_state("b"), a_state("b", partition=7)])
+    await windows.forget(["b"], 7, "changelog", 1, NOON)
+    assert await split_conversations(settings) == "each conversation is in one partition"
+    await windows.project([a_state(name, partition=partition) for name in ("c", "d") for partition in (9, 4)])
+    told = await split_conversations(settings)
+    assert told.startswith("2 conversations in several partitions, such as 'c' in 4 and 9: let all clients publish")
+    assert (await stored_counts(pool)).split_conversations == 2

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streams.windows.effects import EndedIncomplete
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
@@ -68,14 +69,23 @@ def test_an_end_waits_for_stragglers_no_longer_than_its_bound(window):
     say(window, 1)
     assert end(window, last_message_id="never") == []
     assert window.due(1_000, TERMS, NOW + 29.9) == []
-    assert positions(window.due(1_000, TERMS, NOW + 30.0)) == [[1]]
+    request, incomplete = window.due(1_000, TERMS, NOW + 30.0)
+    assert positions([request]) == [[1]]
+    assert incomplete == EndedIncomplete(window.head.scope, 0, 1, None, "never")
+
+
+def test_an_end_whose_messages_arrive_in_time_is_complete(window):
+    say(window, 1)
+    assert end(window, message_count=2) == []
+    say(window, 2)
+    assert positions(window.due(1_000, TERMS, NOW + 30.0)) == [[1, 2]]
 
 
 def test_the_straggler_bound_does_not_release_an_end_whose_messages_are_not_read_yet(window):
     say(window, 1)
     assert end(window, log_end=10, read_to=2, last_message_id="m9") == []
     assert window.due(9, TERMS, NOW + 10_000) == []
-    assert len(window.due(10, TERMS, NOW + 10_000)) == 1
+    assert positions(window.due(10, TERMS, NOW + 10_000)[:1]) == [[1]]
 
 
 def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window):

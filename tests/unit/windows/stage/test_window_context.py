@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Calibration
 from schemas.kafka import topics
-from tests.fakes.chats import CONVERSATION, control, in_context
+from tests.fakes.chats import CONVERSATION, control, ended, in_context
 from tests.unit.windows.stage.window_stage import PARTITION, POLICY, Stage, said
 
 LONG = "x" * 100  # a token a character
@@ -153,3 +153,18 @@ async def test_a_pruned_window_leaves_no_rows_when_it_expires(stage):
     await stage.say(said(30))
     assert in_context(stage.window()) == [20]
     assert stage.window().head.received == 1
+
+
+async def test_an_end_without_the_messages_that_it_announces_emits_one_event_and_one_log_line(stage, caplog):
+    await stage.say(said(1))
+    await stage.end(ended(message_count=3))
+    stage.clock.advance(POLICY.straggler_wait_s)
+    await stage.tell(*await stage.due())
+    await stage.say(said(2))
+    await stage.checkpoint()
+    (event,) = stage.activity
+    assert types(stage) == ["ended_incomplete"]
+    assert (event.data["received"], event.data["message_count"]) == (1, 3)
+    assert "last_message_id" not in event.data
+    (line,) = [each for each in caplog.messages if CONVERSATION in each]
+    assert "1 message arrived, announced message_count 3" in line
