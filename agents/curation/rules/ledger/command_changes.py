@@ -37,7 +37,7 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         updated_at=now,
         created_by=command.actor,
         told_by=joined_tellers((), command.told_by or ()),
-        valid_from=valid_from(command),
+        valid_from=beginning(command.valid_from, command.at, command.valid_until),
         valid_until=command.valid_until,
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
@@ -45,11 +45,11 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
     )
 
 
-def valid_from(command: Command) -> datetime | None:
-    """The command's own beginning, otherwise its time; None for a statement that ended before that, whose beginning is
-    unknown."""
-    has_ended = command.valid_until is not None and command.valid_until <= command.at
-    return command.valid_from or (None if has_ended else command.at)
+def beginning(given: datetime | None, told_at: datetime, ends: datetime | None) -> datetime | None:
+    """The given beginning of a memory's validity, otherwise the time at which it was told; None for one that ended before
+    that, whose beginning is unknown."""
+    had_ended = ends is not None and ends <= told_at
+    return given or (None if had_ended else told_at)
 
 
 def import_ids(command: Command) -> tuple[str, str]:
@@ -73,8 +73,8 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
         created_at=origin.created_at or now,
         created_by=origin.created_by or command.actor,
         event_time=origin.event_time,
-        valid_from=origin.valid_from or origin.created_at or command.at,
-        valid_until=origin.valid_until if origin.valid_until and origin.valid_until > now else None,
+        valid_from=beginning(origin.valid_from, origin.created_at or command.at, origin.valid_until),
+        valid_until=origin.valid_until,
         reinforcement_count=origin.reinforcement_count,
         last_reinforced_at=origin.last_reinforced_at,
         sources=bounded(origin.sources),

@@ -1,9 +1,15 @@
 """Versions of memories by commands."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+
+import pytest
 
 from agents.curation.rules.ledger import command_changes
+from schemas.memories.commands import Origin
+from tests.builders.memories import NOON
 from tests.unit.curation.rules.conftest import MakeCommand, MakeMemory
+
+DAY = timedelta(days=1)
 
 
 def test_an_update_command_changes_only_the_fields_it_sets(
@@ -37,3 +43,22 @@ def test_a_create_command_sets_secondary_kinds_an_update_replaces_and_a_repetiti
     assert (turned.kind, turned.kinds) == ("event", ("emotion",))
     again = command_changes.reinforced_by_command(created, command("create", kinds=("goal",)), now)
     assert again.kinds == ("event", "emotion", "goal")
+
+
+@pytest.mark.parametrize(
+    ("origin", "begins_days", "ends_days"),
+    [
+        (Origin(valid_from=NOON - 9 * DAY, valid_until=NOON - 2 * DAY), -9, -2),
+        (Origin(created_at=NOON - 9 * DAY, valid_until=NOON - 2 * DAY), -9, -2),
+        (Origin(created_at=NOON - DAY, valid_until=NOON - 2 * DAY), None, -2),
+        (Origin(valid_until=NOON - 2 * DAY), None, -2),
+        (Origin(valid_until=NOON + DAY), 0, 1),
+    ],
+    ids=["both", "told before the end", "told after the end", "end alone", "end in the future"],
+)
+def test_an_import_keeps_an_end_of_validity_and_begins_before_it_or_at_an_unknown_time(
+    command: MakeCommand, origin: Origin, begins_days: int | None, ends_days: int
+) -> None:
+    made = command_changes.imported(command("import", text="x", origin=origin), "m", "x", NOON)
+    begins = None if begins_days is None else NOON + begins_days * DAY
+    assert (made.valid_from, made.valid_until) == (begins, NOON + ends_days * DAY)
