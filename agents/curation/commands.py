@@ -76,10 +76,13 @@ async def change_to_undo(connection: Connection, command: Command) -> UndoneChan
     """The change that the command undoes: its version, otherwise the latest one. None if there is none."""
     if command.kind != "undo" or command.memory_id is None:
         return None
-    found = await Memories(connection).version(command.memory_id, command.version)
+    memories = Memories(connection)
+    found = await memories.version(command.memory_id, command.version)
     if found is None or found.namespace != command.namespace:
         return None
-    return UndoneChange(found.version, found.before)
+    earlier = None if found.before is None else await memories.version(command.memory_id, found.before.version)
+    wish = earlier.cause if earlier is not None and earlier.cause.wish_id is not None else None
+    return UndoneChange(found.version, found.before, wish)
 
 
 async def show_hidden_messages(connection: Connection, command: Command) -> bool:

@@ -1,15 +1,17 @@
 """Messages that passage search leaves out because users asked to have their contents forgotten. The archive keeps them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from schemas.extraction.candidates import Source
-from schemas.memories.events import MessageId
+from schemas.memories.events import Cause, MessageId
 from sinks.memories.entry import LedgerEntry
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 
 FORGETTING: Final = ("deleted", "expired")
+
+Row: TypeAlias = tuple[str, str, str, str]  # conversation_id, message_id, hidden_by, wish_id
 
 
 class HiddenMessages:
@@ -21,32 +23,27 @@ class HiddenMessages:
 
     async def hide(self, namespace: str, wish_id: str, sources: Iterable[Source | MessageId]) -> None:
         """Hides the messages that a wish means and the message with the wish, also those without memories."""
-        rows = [(storable(each.conversation_id), storable(each.message_id), wish_id, wish_id) for each in sources]
+        await self._hide(namespace, [(each.conversation_id, each.message_id, wish_id, wish_id) for each in sources])
+
+    async def _hide(self, namespace: str, rows: Sequence[Row]) -> None:
         if rows:
-            columns = [list(column) for column in zip(*rows, strict=True)]
+            columns = [[storable(value) for value in column] for column in zip(*rows, strict=True)]
             await self._connection.execute(query("hidden_messages", "hide"), namespace, *columns)
 
-    async def follow(self, entries: Sequence[LedgerEntry]) -> None:
-        """Hides the sources of forgotten memories, and shows the sources of restored ones. Their versions must be stored
-        already."""
+    async def follow(self, namespace: str, entries: Sequence[LedgerEntry]) -> None:
+        """Hides the sources of forgotten memories, and the messages that the causes name, and shows the sources of restored
+        memories. Their versions must be stored already."""
         gone = {
-            each.after.memory_id: each.cause.wish_id
+            each.after.memory_id: each.cause
             for each in entries
             if each.cause.wish_id is not None and each.change in FORGETTING
         }
-        again = [
-            (each.after.namespace, said.conversation_id, said.message_id, each.after.memory_id, each.cause.wish_id)
-            for each in entries
-            for said in each.cause.said_again
-            if each.after.memory_id in gone
-        ]
-        back = [each.after.memory_id for each in entries if is_back(each)]
         if gone:
-            await self._connection.execute(query("hidden_messages", "hide_sources"), list(gone), list(gone.values()))
-        for namespace in {each[0] for each in again}:
-            columns = zip(*(each[1:] for each in again if each[0] == namespace), strict=True)
-            await self._connection.execute(query("hidden_messages", "hide"), namespace, *map(list, columns))
-        if back:
+            wish_ids = [cause.wish_id for cause in gone.values()]
+            await self._connection.execute(query("hidden_messages", "hide_sources"), list(gone), wish_ids)
+            named = (row for memory_id, cause in gone.items() for row in messages_named(memory_id, cause))
+            await self._hide(namespace, list(dict.fromkeys(named)))
+        if back := [each.after.memory_id for each in entries if is_back(each)]:
             await self._connection.execute(query("hidden_messages", "show_sources"), back)
 
     async def show(self, namespace: str, hidden_by: str) -> bool:
@@ -57,6 +54,23 @@ class HiddenMessages:
     async def adopt(self, shadow: str, namespace: str, generation_id: str) -> None:
         """Copies the hidden messages of a shadow to its live namespace, with the generation as the reason."""
         await self._connection.execute(query("hidden_messages", "adopt"), shadow, namespace, generation_id)
+
+
+def rows_of_cause(entry: LedgerEntry) -> list[tuple[str, str | None, str | None, str, str | None]]:
+    """Rows of the messages that the cause of a forgotten memory names: those that say it again, and the wish."""
+    cause, namespace, memory_id = entry.cause, entry.after.namespace, entry.after.memory_id
+    said = [(namespace, each.conversation_id, each.message_id, memory_id, cause.wish_id) for each in cause.said_again]
+    return [*said, (namespace, cause.conversation_id, cause.message_id, cause.wish_id, cause.wish_id)]
+
+
+def messages_named(memory_id: str, cause: Cause) -> list[Row]:
+    """The messages that the cause of a forgotten memory names: those that say it again, and the wish. Causes of earlier
+    versions name no wish."""
+    wish_id = cause.wish_id or ""
+    rows = [(said.conversation_id, said.message_id, memory_id, wish_id) for said in cause.said_again]
+    if cause.conversation_id is not None and cause.message_id is not None:
+        rows.append((cause.conversation_id, cause.message_id, wish_id, wish_id))
+    return rows
 
 
 def is_back(entry: LedgerEntry) -> bool:

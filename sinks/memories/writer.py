@@ -29,7 +29,7 @@ async def record(connection: Connection, namespace: str, entries: Sequence[Ledge
         return
     last = {entry.after.memory_id: entry for entry in entries}
     await _write_rows(connection, entries, list(last.values()), embedding_model)
-    await HiddenMessages(connection).follow(entries)
+    await HiddenMessages(connection).follow(namespace, entries)
     await connection.execute(query("memories", "advance"), namespace, entries[-1].after.sequence)
     await put_vectors(connection, namespace, last)
     await put_records(connection, namespace, map(event, entries))

@@ -68,6 +68,25 @@ async def test_repetitions_of_a_forgotten_memory_are_hidden_and_named_in_its_eve
     assert await hidden(bench) == set()
 
 
+async def test_undoing_the_undo_of_a_wish_hides_its_messages_again_as_often_as_that_is_done(bench: "Bench") -> None:
+    await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
+    again = FakeRepeatedMessages({"User lives in Berlin.": [("other", "m7")]})
+    curator = bench.curator_under(Policies((GROUP,)), said_again=again)
+    (batch,) = await batches_of(ada_says("Please forget that I live in Berlin.", conversation_id="third"), GROUP)
+    await curator.curate(batch)
+    gone = await bench.only_memory(ADAS_NAMESPACE, "deleted")
+    forgotten = await hidden(bench)
+
+    for number in range(2):
+        assert await undo(bench, gone.memory_id, f"restore {number}") == "accepted"
+        assert await hidden(bench) == set()
+        assert await undo(bench, gone.memory_id, f"forget {number}") == "accepted"
+        assert await hidden(bench) == forgotten == {("first", "m1"), ("other", "m7"), ("third", "m1")}
+    causes = [event.data.cause for event in bench.events(ADAS_NAMESPACE) if event.data.change == "deleted"]
+    assert {cause.wish_id for cause in causes} == {batch.wishes[0].wish_id}
+    assert [cause.command_id for cause in causes] == [None, "forget 0", "forget 1"]
+
+
 async def test_messages_that_name_the_topic_of_a_wish_are_hidden_without_a_memory_until_the_wish_is_undone(
     bench: "Bench",
 ) -> None:

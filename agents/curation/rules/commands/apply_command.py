@@ -18,10 +18,12 @@ ERASED: Final = "older than the erasure of its namespace"
 
 
 class UndoneChange(Struct, frozen=True):
-    """The change to undo: the version that it made, and the memory before it; None if it created the memory."""
+    """The change to undo: the version that it made, and the memory before it; None if it created the memory. `wish` is the
+    cause of the memory before it, if that was a wish to forget."""
 
     version: int
     before: Memory | None
+    wish: Cause | None = None
 
 
 def apply_command(
@@ -135,7 +137,8 @@ def _undo(
         links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
         updated_at=now,
     )
-    return accepted(ledger, change_to(before.status, memory.status), restored, command, now, vector)
+    kind = change_to(before.status, memory.status)
+    return accepted(ledger, kind, restored, command, now, vector, undone.wish)
 
 
 def change_to(earlier: Status, current: Status) -> Change:
@@ -183,9 +186,17 @@ def other_version(ledger: Ledger, command: Command) -> int | None:
 
 
 def accepted(
-    ledger: Ledger, kind: Change, memory: Memory, command: Command, now: datetime, vector: Vector | None = None
+    ledger: Ledger,
+    kind: Change,
+    memory: Memory,
+    command: Command,
+    now: datetime,
+    vector: Vector | None = None,
+    wish: Cause | None = None,
 ) -> Outcome:
-    cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
+    """Enters a change by the command; `wish` is the earlier cause that it puts into effect again."""
+    earlier = wish or Cause(actor=command.actor)
+    cause = replace(earlier, actor=command.actor, command_id=command.command_id, request_id=None, reason=command.reason)
     after = ledger.enter(kind, memory, cause, now, vector)
     return Outcome(
         status="accepted",
