@@ -58,13 +58,14 @@ async def mcp(
     """Serve the memory tools over MCP (Model Context Protocol) on standard input and output."""
     namespaces = valid_namespaces(namespace)
     settings = load()
-    log_to_stderr(settings)  # standard output carries the protocol
     background_tasks = PeriodicTasks()
     async with AsyncExitStack() as resources:
         try:
             tools = await wire_tools(
                 settings, McpOptions(namespaces, not read_only, actor), resources, background_tasks
             )
+            # Not before it is connected: the Kafka client would log the reason of an error that the command explains.
+            log_to_stderr(settings)
             await serve_until_disconnect(serve_stdio(tools), background_tasks)
         finally:
             await background_tasks.stop()  # before their resources close

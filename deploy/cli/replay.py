@@ -64,14 +64,15 @@ async def replay(
 ) -> None:
     """Extract archived messages again, with other policies or another model, beside the live memories."""
     settings = load()
-    overrides = {"log_level": "warning"} if settings.log_level == "info" else {}  # omits the log lines per slice
-    log_to_stderr(settings.model_copy(update=overrides))
     has_options = any((namespace is not None, since, until, everything, policy, provider, model))
     if resume is None:
         require_scope(namespace, since, until, everything)
     elif has_options:
         raise WrongUsage("--resume uses the options of the first call: omit all others")
     before = policies_in_effect(settings, await stored_policies(settings))
+    # Not before a broker has answered: the Kafka client would log the reason of an error that the command explains.
+    overrides = {"log_level": "warning"} if settings.log_level == "info" else {}  # omits the log lines per slice
+    log_to_stderr(settings.model_copy(update=overrides))
     async with wiring.connected(settings) as parts:
         if resume is not None:
             generation = await wiring.resumable_generation(parts.generations, resume)

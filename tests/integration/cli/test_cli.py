@@ -233,8 +233,16 @@ def test_an_invalid_dsn_is_reported_in_one_line_without_its_password(dsn: str, m
 
 @pytest.mark.parametrize(
     "words",
-    [("topics", "list"), ("dead-letters", "list"), ("policies", "list"), ("events",), ("erase", "--user", "ada")],
-    ids=["admin client", "producer", "topic of policies", "consumer", "ends of topics"],
+    [
+        ("topics", "list"),
+        ("dead-letters", "list"),
+        ("policies", "list"),
+        ("events",),
+        ("erase", "--user", "ada"),
+        ("replay", "--all"),
+        ("mcp", "-n", "a/b"),
+    ],
+    ids=["admin client", "producer", "topic of policies", "consumer", "ends of topics", "its own log", "server"],
 )
 def test_a_command_that_finds_no_broker_prints_the_reason_and_the_settings_to_check_in_one_line(
     words: tuple[str, ...], memstream: Run
