@@ -1,5 +1,6 @@
 """Projects windows to PostgreSQL after each checkpoint, for the API."""
 
+import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import islice
@@ -8,19 +9,24 @@ from typing import Protocol
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.windows import Restorable, WindowState
+from schemas.counts import counted
+from sinks.windows.projection import SPLIT_REMEDY
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
 from streams.windows.context import statistics
 from streams.windows.rows import rows
 from streams.windows.rows.head import Head, Removals
 
+log = logging.getLogger(__name__)
+
 BATCH_WINDOWS = 200  # windows: a few milliseconds of work between two yields to the event loop
+REMEMBERED_SPLIT = 10_000  # conversations in several partitions that are logged once
 
 
 class Windows(Protocol):
     """The projected windows. Every method raises Retryable; an outdated state changes nothing."""
 
-    async def project(self, states: Sequence[WindowState]) -> None: ...
+    async def project(self, states: Sequence[WindowState]) -> tuple[str, ...]: ...
 
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
@@ -40,6 +46,7 @@ class WindowProjection:
         self._epoch = 0
         self._changed: dict[int, dict[bytes, None]] = {}  # keys of window heads by partition
         self._unread: list[int] = []
+        self._split: set[str] = set()  # conversations that were logged as split
 
     async def project(self, at: datetime) -> None:
         """Projects all windows changed since the last call, and, after a new epoch began, all windows of one more partition."""
@@ -101,9 +108,17 @@ class WindowProjection:
         states = [self._state(codec.decode(row, Head), ledger, source, revision) for row in found.values() if row]
         gone = [codec.decode(key, str) for key, row in found.items() if row is None]
         if states:
-            await self._windows.project(states)
+            self._warn(await self._windows.project(states))
         if gone:
             await self._windows.forget(gone, partition, source, revision, at)
+
+    def _warn(self, split: Collection[str]) -> None:
+        """Logs conversations that have a window in another partition, too: each once, and one line for all of a call."""
+        if new := set(split) - self._split:
+            self._split = self._split | new if len(self._split) < REMEMBERED_SPLIT else new
+            log.warning(
+                "%s in several partitions, such as %r: %s", counted(len(new), "conversations"), min(new), SPLIT_REMEDY
+            )
 
     def _state(self, head: Head, ledger: Ledger, source: str, revision: int) -> WindowState:
         adjustments = rows.adjustments_of(head.scope.conversation_id, ledger.committed)

@@ -25,7 +25,7 @@ from sinks.passages.store import Passages
 from sinks.postgres.connection import READ_ONLY_SESSION, Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
-from sinks.windows.projection import Windows
+from sinks.windows.projection import SPLIT_REMEDY, Windows
 from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
@@ -149,8 +149,7 @@ async def split_conversations(settings: Settings) -> str:
         return "each conversation is in one partition"
     return (
         f"{counted(found.conversations, 'conversations')} in several partitions, such as {found.conversation_id!r} in "
-        f"{' and '.join(map(str, found.partitions))}: let all clients publish with the key conversation_id and the same "
-        "partitioner"
+        f"{' and '.join(map(str, found.partitions))}: {SPLIT_REMEDY}"
     )
 
 

@@ -34,14 +34,14 @@ class HiddenMessages:
         """Hides the sources of forgotten memories, and the messages that the causes name, and shows the sources of restored
         memories. Their versions must be stored already."""
         gone = {
-            each.after.memory_id: each.cause
+            each.after.memory_id: (wish_id, each.cause)
             for each in entries
-            if each.cause.wish_id is not None and each.change in FORGETTING
+            if (wish_id := each.cause.wish_id) is not None and each.change in FORGETTING
         }
         if gone:
-            wish_ids = [cause.wish_id for cause in gone.values()]
+            wish_ids = [wish_id for wish_id, _ in gone.values()]
             await self._connection.execute(query("hidden_messages", "hide_sources"), list(gone), wish_ids)
-            named = (row for memory_id, cause in gone.items() for row in messages_named(memory_id, cause))
+            named = (row for memory_id, why in gone.items() for row in messages_named(memory_id, *why))
             await self._hide(namespace, list(dict.fromkeys(named)))
         if back := [each.after.memory_id for each in entries if is_back(each)]:
             await self._connection.execute(query("hidden_messages", "show_sources"), back)
@@ -56,17 +56,9 @@ class HiddenMessages:
         await self._connection.execute(query("hidden_messages", "adopt"), shadow, namespace, generation_id)
 
 
-def rows_of_cause(entry: LedgerEntry) -> list[tuple[str, str | None, str | None, str, str | None]]:
-    """Rows of the messages that the cause of a forgotten memory names: those that say it again, and the wish."""
-    cause, namespace, memory_id = entry.cause, entry.after.namespace, entry.after.memory_id
-    said = [(namespace, each.conversation_id, each.message_id, memory_id, cause.wish_id) for each in cause.said_again]
-    return [*said, (namespace, cause.conversation_id, cause.message_id, cause.wish_id, cause.wish_id)]
-
-
-def messages_named(memory_id: str, cause: Cause) -> list[Row]:
+def messages_named(memory_id: str, wish_id: str, cause: Cause) -> list[Row]:
     """The messages that the cause of a forgotten memory names: those that say it again, and the wish. Causes of earlier
-    versions name no wish."""
-    wish_id = cause.wish_id or ""
+    versions of memstream do not name the wish's message."""
     rows = [(said.conversation_id, said.message_id, memory_id, wish_id) for said in cause.said_again]
     if cause.conversation_id is not None and cause.message_id is not None:
         rows.append((cause.conversation_id, cause.message_id, wish_id, wish_id))

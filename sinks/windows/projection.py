@@ -16,6 +16,10 @@ from sinks.postgres.queries import query
 
 LATEST_PRUNINGS: Final = 20  # prunings in a state
 
+SPLIT_REMEDY: Final = (
+    "unless partitions were added, let all clients publish with the key conversation_id and the same partitioner"
+)
+
 PruningPlace: TypeAlias = tuple[float, int]  # Unix seconds and number: the sort key of prunings
 
 
@@ -37,22 +41,24 @@ class Windows:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def project(self, states: Sequence[WindowState]) -> None:
-        """Stores states and their prunings in one transaction; of several states of one row, the latest.
+    async def project(self, states: Sequence[WindowState]) -> tuple[str, ...]:
+        """Stores states and their prunings in one transaction; of several states of one row, the latest. Returns the
+        conversations that had an active window in another partition, too, before the call.
 
         A row is replaced by a state of another source, or by one of its own source with the same or a higher revision: a
         late owner overwrites nothing, and a repeated call changes only `updated_at`. Prunings are always added, and marked
         if they were undone. Raises Retryable.
         """
         if not states:
-            return
+            return ()
         windows = [replace(state, prunings=()) for state in latest(states)]
         prunings = [row(state, pruning) for state in states for pruning in state.prunings]
         with translated("projecting windows"):
             async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute(query("windows", "project"), windows)
+                split = await connection.fetch(query("windows", "project"), windows)
                 if prunings:
                     await connection.execute(query("windows", "add_prunings"), *zip(*prunings, strict=True))
+        return tuple(row["conversation_id"] for row in split)
 
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime

@@ -1,27 +1,34 @@
 -- name: project
 -- Stores the states $1; columns come by name from their JSON, which leaves out defaults. Rows are sorted by key:
 -- workers with overlapping states take them in the same order and cannot deadlock. A row with a newer state stays, but
--- is locked too, so that its prunings can follow.
-INSERT INTO windows AS kept (conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision,
-                             policy, phase, model, statistics, gaps, opened, extracted_to, cleared_at, adjustments,
-                             last_message_at, restorable, updated_at)
-SELECT scope.*, w.partition, w.source, w.revision, w.policy, w.phase, w.model, w.statistics, coalesce(w.gaps, '[]'),
-       coalesce(w.opened, 0), coalesce(w.extracted_to, 0), to_timestamp(w.cleared_at), coalesce(w.adjustments, '{}'),
-       to_timestamp(w.last_message_at), w.restorable, clock_timestamp()
-FROM unnest($1::jsonb[]) AS given (state),
-     jsonb_to_record(state->'scope') AS scope (conversation_id text, tenant_id text, app_id text, user_id text,
-                                               agent_id text, mode text),
-     jsonb_to_record(state) AS w (partition integer, source text, revision bigint, policy text, phase text, model text,
-                                  statistics jsonb, gaps jsonb, opened bigint, extracted_to bigint,
-                                  cleared_at double precision, adjustments jsonb, last_message_at double precision, restorable jsonb)
-ORDER BY scope.conversation_id, w.partition
-ON CONFLICT (conversation_id, partition) DO UPDATE SET
-    tenant_id = excluded.tenant_id, app_id = excluded.app_id, user_id = excluded.user_id, agent_id = excluded.agent_id,
-    mode = excluded.mode, source = excluded.source, revision = excluded.revision, policy = excluded.policy,
-    phase = excluded.phase, model = excluded.model, statistics = excluded.statistics, gaps = excluded.gaps,
-    opened = excluded.opened, extracted_to = excluded.extracted_to, cleared_at = excluded.cleared_at, adjustments = excluded.adjustments,
-    last_message_at = excluded.last_message_at, restorable = excluded.restorable, updated_at = excluded.updated_at
-WHERE kept.source <> excluded.source OR kept.revision <= excluded.revision
+-- is locked too, so that its prunings can follow. Returns the conversations that have another window, in another partition.
+WITH stored AS (
+    INSERT INTO windows AS kept (conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision,
+                                 policy, phase, model, statistics, gaps, opened, extracted_to, cleared_at, adjustments,
+                                 last_message_at, restorable, updated_at)
+    SELECT scope.*, w.partition, w.source, w.revision, w.policy, w.phase, w.model, w.statistics, coalesce(w.gaps, '[]'),
+           coalesce(w.opened, 0), coalesce(w.extracted_to, 0), to_timestamp(w.cleared_at), coalesce(w.adjustments, '{}'),
+           to_timestamp(w.last_message_at), w.restorable, clock_timestamp()
+    FROM unnest($1::jsonb[]) AS given (state),
+         jsonb_to_record(state->'scope') AS scope (conversation_id text, tenant_id text, app_id text, user_id text,
+                                                   agent_id text, mode text),
+         jsonb_to_record(state) AS w (partition integer, source text, revision bigint, policy text, phase text, model text,
+                                      statistics jsonb, gaps jsonb, opened bigint, extracted_to bigint,
+                                      cleared_at double precision, adjustments jsonb, last_message_at double precision, restorable jsonb)
+    ORDER BY scope.conversation_id, w.partition
+    ON CONFLICT (conversation_id, partition) DO UPDATE SET
+        tenant_id = excluded.tenant_id, app_id = excluded.app_id, user_id = excluded.user_id, agent_id = excluded.agent_id,
+        mode = excluded.mode, source = excluded.source, revision = excluded.revision, policy = excluded.policy,
+        phase = excluded.phase, model = excluded.model, statistics = excluded.statistics, gaps = excluded.gaps,
+        opened = excluded.opened, extracted_to = excluded.extracted_to, cleared_at = excluded.cleared_at, adjustments = excluded.adjustments,
+        last_message_at = excluded.last_message_at, restorable = excluded.restorable, updated_at = excluded.updated_at
+    WHERE kept.source <> excluded.source OR kept.revision <= excluded.revision
+    RETURNING kept.conversation_id, kept.partition
+)
+SELECT conversation_id FROM stored
+WHERE EXISTS (SELECT FROM windows other
+              WHERE other.conversation_id = stored.conversation_id AND other.partition <> stored.partition
+                AND other.phase <> 'forgotten')
 
 -- name: add_prunings
 -- If several states have the same pruning, the one in which it was undone is stored, as a statement can write a row

@@ -121,13 +121,17 @@ class FakeWindows:
     def _last_update(self, state: WindowState) -> datetime:
         return self._updated_at[key_of(state)]
 
-    async def project(self, states: Sequence[WindowState]) -> None:
+    async def project(self, states: Sequence[WindowState]) -> tuple[str, ...]:
         await self._raise_failure()
         stored = [decode(without_nul(encode(state)), WindowState) for state in states]
+        active = [key for key, known in self.states.items() if known.phase != "forgotten"]
+        split = []
         for state in latest(stored):
             known = self.states.get(key_of(state))
             if known is None or is_outdated(known, state.source, state.revision):
                 self._keep(state, datetime.now(UTC))
+                name, partition = key_of(state)
+                split += [name] * any(other[0] == name and other[1] != partition for other in active)
         for state in stored:
             for pruning in state.prunings:
                 known_to_be = self._prunings[key_of(state)].get((pruning.at, pruning.number))
@@ -136,6 +140,7 @@ class FakeWindows:
                     self._prunings[key_of(state)][pruning.at, pruning.number] = (
                         replace(known_to_be, undone_at=undone_at) if known_to_be else pruning
                     )
+        return tuple(split)
 
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime

@@ -69,3 +69,13 @@ def empty(conversation_id: str, revision: int, partition: int) -> WindowState:
     """Returns the state of a window without messages."""
     nothing = replace(a_state().statistics, total_messages=0, messages_in_context=0, pruned_messages=0, total_tokens=0)
     return a_state(conversation_id, revision, partition=partition, phase="ended", statistics=nothing)
+
+
+async def test_project_returns_the_conversations_that_have_an_active_window_in_another_partition(
+    windows: AnyWindows, name: str
+) -> None:
+    assert await windows.project([a_state(name, 1, partition=2), a_state(f"{name} 2", 1, partition=2)]) == ()
+    assert await windows.project([a_state(name, 1, partition=3), a_state(f"{name} 3", 1)]) == (name,)
+    assert await windows.project([a_state(name, 2, partition=2)]) == (name,)
+    await windows.forget([name], 3, "changelog", 5, MUCH_LATER)
+    assert await windows.project([a_state(name, 3, partition=2)]) == ()

@@ -12,7 +12,7 @@ from schemas.errors import Retryable
 from schemas.policies.policies import Policy
 from streams.delivery.fence import Phase
 from tests.fakes.chats import CONVERSATION, control, ended
-from tests.fakes.windows import FakeWindows
+from tests.fakes.windows import FakeWindows, a_state
 from tests.unit.windows.stage.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
@@ -92,12 +92,22 @@ async def test_a_window_with_many_changes_is_projected_once_per_turn(stage):
 
     async def counted(states):
         calls.append(len(states))
-        await project(states)
+        return await project(states)
 
     stage.windows.project = counted
     assert (await stage.projected_state()).statistics.total_messages == 5
     await stage.projected_state()
     assert calls == [1]
+
+
+async def test_a_conversation_with_a_window_in_another_partition_is_logged_once(stage, caplog):
+    await stage.windows.project([a_state(CONVERSATION, partition=ASTRAY)])
+    for number in range(2):
+        await stage.say(said(number))
+        await stage.checkpoint()
+        await stage.projection.project(AT)
+    (line,) = [each for each in caplog.messages if CONVERSATION in each]
+    assert line.startswith(f"1 conversation in several partitions, such as '{CONVERSATION}': ")
 
 
 async def test_a_failed_projection_is_retried_at_the_next_turn(stage):
