@@ -108,8 +108,9 @@ class TimedAgent(WindowAgent):
 class Unsent:
     """Takes the projection as far as the statement for PostgreSQL, which this stage alone does not have."""
 
-    async def project(self, states: Sequence[WindowState]) -> None:
+    async def project(self, states: Sequence[WindowState]) -> tuple[str, ...]:
         codec.encode(states)
+        return ()
 
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime

@@ -194,7 +194,7 @@ def accepted(
     vector: Vector | None = None,
     wish: Cause | None = None,
 ) -> Outcome:
-    """Enters a change by the command; `wish` is the earlier cause that it puts into effect again."""
+    """Enters a change by the command, which may put a wish into effect again: `wish` is the earlier cause."""
     earlier = wish or Cause(actor=command.actor)
     cause = replace(earlier, actor=command.actor, command_id=command.command_id, request_id=None, reason=command.reason)
     after = ledger.enter(kind, memory, cause, now, vector)
