@@ -27,12 +27,10 @@ class Weights(Struct, frozen=True, kw_only=True):
     """Weights of a passage's score.
 
     Relevance is `nearness` times the vector similarity plus (1 - `nearness`) times the word score; a BM25 score of
-    `words_full` counts as a word score of 1. If the question names a speaker, `named` is the weight of the similarity to the
-    question without the name, within the vector similarity. The other weights are added to the relevance.
+    `words_full` counts as a word score of 1. The other weights are added to the relevance.
     """
 
     nearness: float = 0.7
-    named: float = 0.7
     words_full: float = 12.0
     words: WordWeights = WordWeights()
     time: float = 0.25
@@ -94,11 +92,8 @@ def ranked(
     spans: Sequence[Span],
     scale: CosineScale,
     weights: Weights = DEFAULT_WEIGHTS,
-    *,
-    of_named: Mapping[str, float] | None = None,
 ) -> list[Ranked]:
-    """One hit per message, best first. `spans` are the times that the question names. `of_named` are cosines to the question
-    without speakers' names, for passages of the named speakers."""
+    """One hit per message, best first. `spans` are the times that the question names."""
     rows = in_order(rows)
     if not rows:
         return []
@@ -107,14 +102,8 @@ def ranked(
     words, all_words = bm25(rows, messages, question, weights.words)
     if is_unrelated(known, words, all_words, scale):
         return []
-    speaker_cosines = np.array([(of_named or {}).get(row.passage_id, np.nan) for row in rows])
-    found = ~np.isnan(known) | (words > 0) | ~np.isnan(speaker_cosines)
-    farthest = min(cosines.values(), default=0.0)
-    near = nearness(known, farthest, scale)
-    if of_named:  # a named speaker's passages may all be near: the farthest of all passages sets the scale
-        farthest = min(farthest, *of_named.values())
-        near = (1 - weights.named) * near + weights.named * nearness(speaker_cosines, farthest, scale)
-    known = np.where(np.isnan(known), speaker_cosines, known)
+    found = ~np.isnan(known) | (words > 0)
+    near = nearness(known, min(cosines.values(), default=0.0), scale)
     scores = relevance(near, words, weights) + weights.time * in_spans([row.said_at for row in rows], spans)
     scores = np.where(found, scores, -np.inf)
     of_messages = np.maximum.reduceat(scores, messages.first_rows)

@@ -1,11 +1,10 @@
 """Passage search: finds the nearest passages and those with words of the question, and ranks both together."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Sequence
+from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agents.passages.passage_reader import PassageReading, TextStore
 from agents.passages.redacted_messages import RedactedMessages
@@ -22,7 +21,7 @@ from agents.retrieval.passage_ranking import (
     cosine_scale,
     ranked,
 )
-from agents.retrieval.question_speakers import named_speakers, without_names
+from agents.retrieval.question_speakers import named_speakers
 from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.readable_hits import ReadableHits
 from agents.retrieval.time_limits import TIMEOUT_S, TimeLimited
@@ -79,16 +78,6 @@ class FoundPassages(Struct, frozen=True, kw_only=True):
     degraded: tuple[Degraded, ...] = ()
 
 
-class SpeakerMatches(NamedTuple):
-    """Passages of the speakers that the question names, and their cosines to the question without these names, nearest
-    first."""
-
-    rows: Sequence[PassageRow] = ()
-    cosines: Mapping[str, float] = {}
-    speakers: tuple[str, ...] = ()
-    degraded: tuple[Degraded, ...] = ()
-
-
 class PassageSearch:
     """Searches passages of namespaces. Raises only Retryable, while PostgreSQL is unavailable."""
 
@@ -138,18 +127,15 @@ class PassageSearch:
         cosines, degraded = near
         most = len(cosines) if filters != ANY_PASSAGE else MAX_CANDIDATES
         rows = [*matches.rows, *await self._nearest_rows(list(cosines), most, matches.rows, namespaces, filters)]
-        by_speakers = await self._speaker_matches(text, words, rows, namespaces, filters)
-        rows += by_speakers.rows
         question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
 
         def in_order() -> list[Ranked]:
-            weights, of_named = self._weights, by_speakers.cosines
-            return ranked(rows, cosines, question, spans, self.scale, weights, of_named=of_named)
+            return ranked(rows, cosines, question, spans, self.scale, self._weights)
 
         reading = ReadableHits(
             PassageReading(self._passages, self._policies, self._redacted, namespaces),
             may_read,
-            by_speakers.speakers,
+            named_speakers((row.speaker for row in rows), words),
             self._weights,
             limit,
         )
@@ -159,29 +145,7 @@ class PassageSearch:
             await reading.read(in_order())
         hits = reading.best
         neighbours = await self._neighbours(hits, reading.reading, namespaces, filters)
-        return FoundPassages(
-            hits=tuple(merge_neighbours(hits, neighbours)[:limit]),
-            degraded=tuple(dict.fromkeys((*degraded, *by_speakers.degraded))),
-        )
-
-    async def _speaker_matches(
-        self,
-        text: str,
-        words: Collection[str],
-        rows: Sequence[PassageRow],
-        namespaces: Collection[str],
-        filters: PassageFilters,
-    ) -> SpeakerMatches:
-        """Searches again, without the names, among passages of the speakers that the question names. A name occurs in most
-        passages of and to its speaker, and would outweigh the other words of the question."""
-        speakers = named_speakers((row.speaker for row in rows), words)
-        rest = without_names(text, speakers) if speakers else ""
-        if not rest:
-            return SpeakerMatches()
-        speaker_filters = replace(filters, speakers=filters.speakers or speakers)
-        cosines, degraded = await self._near(rest, namespaces, speaker_filters)
-        found = await self._nearest_rows(list(cosines), MAX_CANDIDATES, rows, namespaces, speaker_filters)
-        return SpeakerMatches(rows=found, cosines=cosines, speakers=speakers, degraded=degraded)
+        return FoundPassages(hits=tuple(merge_neighbours(hits, neighbours)[:limit]), degraded=degraded)
 
     async def _nearest_rows(
         self,

@@ -87,7 +87,6 @@ PARTS: Final[dict[str, Weights]] = {
     "whatever the wording": replace(
         DEFAULT_WEIGHTS, wording=WordingWeights(speaker=0.0, addressed=0.0, when=0.0, names=0.0)
     ),
-    "without a second look at who is named": replace(DEFAULT_WEIGHTS, named=0.0),
 }
 
 

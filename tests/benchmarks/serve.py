@@ -24,7 +24,6 @@ from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
 from tests.benchmarks.machine import machine
 from tests.benchmarks.serve_load import Ask, Client, Latencies, Ready, at_rate, client, in_turn
-from tests.benchmarks.serve_passages import ASSISTANT
 from tests.benchmarks.serve_store import LARGE, NAMESPACES, Served, served, stored
 from tests.benchmarks.serve_streams import streams
 from tests.benchmarks.serve_talks import TURNS, talk
@@ -42,7 +41,6 @@ GROWING = (
     "search",
     "search_memories",
     "search_said",
-    "search_named",
     "search_repeated",
     "search_without_embedding",
     "context",
@@ -114,7 +112,6 @@ def asks(client: Client, new: Iterator[str], memory_ids: Sequence[str]) -> dict[
         "search": lambda number: client.post("/v1/search", search(number, next(new))),
         "search_memories": lambda number: client.post("/v1/search", search(number, next(new)) | {"in": "memories"}),
         "search_said": lambda number: client.post("/v1/search", search(number, next(new)) | {"in": "said"}),
-        "search_named": lambda number: client.post("/v1/search", search(number, named(next(new)))),
         "search_large": lambda number: client.post("/v1/search", search(number, next(new)) | {"namespaces": [LARGE]}),
         "search_repeated": lambda number: client.post("/v1/search", search(number, again[number % REPEATED])),
         "context": lambda number: client.post("/v1/context", block(number, next(new))),
@@ -160,11 +157,6 @@ async def without_embedding(settings: Settings, requests: int) -> Latencies:
 def questions() -> Iterator[str]:
     """Questions with words of stored texts, each once, so that none is in the cache of vectors."""
     return (f"{text.partition(' since ')[0]}?" for text in sentences(7))
-
-
-def named(question: str) -> str:
-    """The same question, of what one of the speakers said of it: search looks a second time."""
-    return f"What did {ASSISTANT.capitalize()} say about this: {question}"
 
 
 def search(number: int, text: str | None) -> dict[str, Any]:

@@ -13,7 +13,6 @@ IN_TURN: Final = {
     "search": "search in both tiers by a question that nobody has asked before",
     "search_memories": "the same in memories alone",
     "search_said": "the same in what was said alone",
-    "search_named": "the same in both tiers by a question that names one of two speakers",
     "search_large": "the same in one namespace with a tenth of all passages",
     "search_repeated": "search by a question that was asked before",
     "search_without_embedding": "PostgreSQL, Qdrant and ranking of it, without HTTP",

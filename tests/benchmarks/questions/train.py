@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from agents.passages.chunking import embedded_text
 from agents.passages.terms import question_words
-from agents.retrieval.question_speakers import named_speakers, without_names
+from agents.retrieval.question_speakers import named_speakers
 from sinks.embeddings.models import E5_SMALL
 from sinks.embeddings.onnx import OnnxEmbedder
-from tests.benchmarks.questions.chats import KINDS, Asked, Chat, friendsqa, hash_of_files, labelled
+from tests.benchmarks.questions.chats import KINDS, Asked, Chat, friendsqa, hash_of_files, labelled, without_names
 from tests.benchmarks.questions.e5_model import Array, StoredModel, write
 from tests.benchmarks.questions.training import Question, trained
 
@@ -30,9 +30,9 @@ FOUND_AMONG: Final = (5, 10)
 
 
 def questions(chats: Sequence[Chat]) -> Iterator[Question]:
-    """Each question as it was asked, and without the names of speakers, as search embeds it as well: that one is compared with
-    the messages of these speakers alone. A question that names nobody may have answers in other chats: it is compared with
-    its own."""
+    """Each question as it was asked, and without the names of speakers, so that its other words are learnt too: that one is
+    compared with the messages of these speakers alone. A question that names nobody may have answers in other chats: it is
+    compared with its own."""
     for number, chat in enumerate(chats):
         speakers = [speaker for speaker, _ in chat.messages]
         for each in chat.questions:

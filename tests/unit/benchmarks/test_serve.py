@@ -6,13 +6,11 @@ import aiohttp
 import pytest
 
 from agents.passages.indexer import Recalled, build
-from agents.passages.terms import question_words
-from agents.retrieval import question_speakers
 from schemas.policies.policies import Privacy
 from schemas.retrieval.searches import Found
-from tests.benchmarks.serve import GROWING, extrapolated, named, slowest
+from tests.benchmarks.serve import GROWING, extrapolated, slowest
 from tests.benchmarks.serve_load import Answered, in_turn
-from tests.benchmarks.serve_passages import ASSISTANT, passages
+from tests.benchmarks.serve_passages import passages
 from tests.benchmarks.serve_table import extrapolated as rows
 
 WHOLE, PARTLY = b'{"hits": [], "degraded": []}', b'{"degraded": ["vectors_slow"]}'
@@ -85,13 +83,6 @@ def test_seeded_passages_equal_those_the_passage_stage_builds_from_the_same_mess
     assert max(len(pieces) for _, pieces in seeded) > 1
     for archived, pieces in seeded:
         assert [piece for _, piece in build(Recalled(archived, Privacy(), ("bench/1",)))] == pieces
-
-
-def test_a_seeded_question_that_names_a_speaker_exercises_the_speaker_lookup():
-    speakers = {piece.speaker for _, pieces in passages("bench/1", 20, 1) for piece in pieces}
-    question = named("User's boss sells maps in Leuven?")
-    assert question_speakers.named_speakers(speakers, question_words(question)) == (ASSISTANT,)
-    assert "Leuven" in question_speakers.without_names(question, (ASSISTANT,))
 
 
 def test_the_checked_times_are_those_of_the_slowest_store_including_memory_creation():

@@ -55,13 +55,12 @@ def ranks(
     *,
     spans: tuple[Span, ...] = (),
     weights: Weights = DEFAULT_WEIGHTS,
-    of_named: dict[str, float] | None = None,
 ) -> list[Ranked]:
     words = question_words(question)
     of_namespaces = {each.namespace: terms(each.namespace, words) for each in rows}
     counts = Counter(int(term) for each in rows for term in set(each.terms.tolist()))
     question = QuestionWords(terms=of_namespaces, counts=counts, passages=1_000)
-    return ranked(rows, cosines or {}, question, spans, SCALE, weights, of_named=of_named)
+    return ranked(rows, cosines or {}, question, spans, SCALE, weights)
 
 
 def ids(found: list[Ranked]) -> list[str]:
@@ -141,20 +140,6 @@ def test_a_passage_near_a_good_hit_ranks_above_an_equal_one_elsewhere() -> None:
     ]
     found = ranks(rows, "lasagna with spinach in the oven", {"good": 0.8, "near": 0.5, "far": 0.5})
     assert ids(found) == ["good", "near", "far"]
-
-
-def test_passages_said_by_the_named_speaker_rank_above_those_said_to_them() -> None:
-    rows = [row("to", FILLER, ordinal=0), row("by", FILLER, ordinal=20), row("far", FILLER, ordinal=40)]
-    cosines = {"to": 0.60, "by": 0.55, "far": 0.30}
-    assert ids(ranks(rows, "What does Ada like?", cosines)) == ["to", "by", "far"]
-    found = ranks(rows, "What does Ada like?", cosines, of_named={"by": 0.62, "far": 0.31})
-    assert ids(found) == ["by", "to", "far"]
-
-
-def test_a_passage_found_only_by_the_speaker_search_has_its_cosine() -> None:
-    rows = [row("near", FILLER, ordinal=0), row("theirs", FILLER, ordinal=20)]
-    found = {each.passage_id: each for each in ranks(rows, "What?", {"near": 0.6}, of_named={"theirs": 0.5})}
-    assert found["theirs"].cosine == 0.5
 
 
 @pytest.mark.parametrize(("cosine", "found"), [(0.29, []), (0.31, ["p"])])

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.passages.terms import question_words
-from agents.retrieval.question_speakers import named_speakers, without_names
+from agents.retrieval.question_speakers import named_speakers
 
 
 @pytest.mark.parametrize(
@@ -19,16 +19,3 @@ from agents.retrieval.question_speakers import named_speakers, without_names
 def test_a_query_names_a_speaker_by_all_words_of_the_speaker_id(question: str, found: tuple[str, ...]) -> None:
     speakers = ["Ana", "Bob Ray", "Ana", "assistant", "42", "me"]
     assert named_speakers(speakers, question_words(question)) == found
-
-
-@pytest.mark.parametrize(
-    ("question", "rest"),
-    [
-        ("What are Ana’s hobbies?", "What are hobbies?"),
-        ("Which games do Ana and Bob play?", "Which games do and play?"),
-        ("Anastasia's cat", "Anastasia's cat"),
-        ("Who is Ana?", ""),
-    ],
-)
-def test_speaker_names_are_removed_from_a_query_unless_nothing_else_remains(question: str, rest: str) -> None:
-    assert without_names(question, ["Ana", "Bob"]) == rest
