@@ -11,7 +11,7 @@ from agents.api.access.erasure import ErasurePreview, ErasureScope, erasure_scop
 from agents.api.access.user_export import ExportedData, user_export_pages
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.json_lines import documented_lines, streamed_lines
-from agents.api.http.problems import invalid
+from agents.api.http.problems import Problem, invalid
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
 from agents.api.routes.erasures import IN_PROGRESS, begin_erasure
@@ -80,9 +80,10 @@ async def export_user(
 
 
 def require_rights(caller: Caller, right: Right, scope: ErasureScope) -> None:
-    """Requires the right in the namespaces of the scope. Requires it in all namespaces if none are known, so that the response
-    does not reveal whether the user exists, or if a lookup reached its limit. Raises Problem 403."""
-    if not (scope.own or scope.shared) or not scope.whole:
-        caller.require_everywhere(right)
-    for namespace in (*scope.own, *scope.shared):
-        caller.require(right, namespace)
+    """Requires the right in the namespaces of the scope, in all namespaces if none are known or if a lookup reached its limit.
+    The refusal is the same for every user, so that it does not reveal whether a user exists. Raises Problem 403."""
+    namespaces = (*scope.own, *scope.shared)
+    is_known = bool(namespaces) and scope.whole
+    if not (all(caller.may(right, name) for name in namespaces) if is_known else caller.may_everywhere(right)):
+        where = "in a namespace that this user concerns, or there is no such user"
+        raise Problem(403, "forbidden", f"the key {caller.name!r} lacks the right {right!r} {where}")

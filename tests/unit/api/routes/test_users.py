@@ -89,6 +89,15 @@ async def test_erasing_a_user_needs_admin_rights_in_every_namespace_of_the_user(
     assert api.erasures.begun == {}
 
 
+@pytest.mark.parametrize("path", ["/v1/users/purge", "/v1/users/export"])
+async def test_a_refusal_does_not_reveal_whether_the_user_exists(api: Api, path: str):
+    client = api.client(admin="app/bob")
+    answers = [(await client.get(path, params={"user_id": user_id})).json() for user_id in ("ada", "nobody")]
+    refusals = [(each["status"], each["detail"]) for each in answers]
+    assert refusals[0] == refusals[1]
+    assert refusals[0][0] == 403
+
+
 async def test_erasing_a_user_needs_rights_to_co_speakers_namespaces_and_to_formerly_fed_ones(api: Api):
     api.owners.conversations = [
         Scope(conversation_id="c", app_id="app", user_id="ada"),
