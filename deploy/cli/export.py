@@ -41,8 +41,10 @@ async def export(
     tenant: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this tenant.")] = None,
     app: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this app.")] = None,
 ) -> None:
-    """Write JSON Lines: the live, superseded and expired memories of a namespace, or with --user everything about a user:
-    memories of any status with their versions, and messages."""
+    """Write the memories of a namespace, or everything about a user, as JSON Lines.
+
+    Of a namespace: live, superseded and expired memories. Of a user: memories of any status with their versions, and messages.
+    """
     about = user_of(user, tenant, app)
     if about is not None and (namespace or namespace_option or versions):
         raise WrongUsage("--user exports all namespaces, with versions: give it without a namespace and --versions")
