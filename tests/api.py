@@ -191,6 +191,7 @@ class Api:
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now, profiles),
             "profiles": profiles,
             "conversations": Conversations(self.windows, self.archive, POLICIES),
+            "archive": self.archive,
             "conversation_list": ConversationList(self.windows, self.archive, POLICIES),
             "contexts": Contexts(self.archive, terms, TokenCountCache(words), lambda: self.now),
             "window_control": control,

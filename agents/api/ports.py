@@ -10,6 +10,7 @@ from msgspec import Struct
 from agents.api.access.callers import Caller
 from agents.api.access.erasure import OwnerStore
 from agents.api.access.rate_limits import RateLimiter
+from agents.api.access.user_export import ArchivePages
 from agents.api.budgets.usage_report import UsageReport
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import EventSource
@@ -163,6 +164,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     recall: Recall
     profiles: Profiles
     conversations: Conversations
+    archive: ArchivePages
     conversation_list: ConversationList
     contexts: Contexts
     window_control: WindowControlSender

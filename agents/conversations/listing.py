@@ -113,9 +113,9 @@ class ConversationList:
     def _may_match(
         self, window: WindowSummary, query: ConversationQuery, allowed: Allowed, restriction: Restriction | None
     ) -> bool:
-        """Whether the window alone allows a match. Further speakers can only remove rights; a namespace that names no user
-        is fed by the conversation, not by them."""
-        if query.phase is not None and window.phase != query.phase:
+        """Whether the window alone allows a match. An erasure empties windows. Further speakers can only remove rights; a
+        namespace that names no user is fed by the conversation, not by them."""
+        if window.statistics.total_messages == 0 or (query.phase is not None and window.phase != query.phase):
             return False
         own = namespaces_of(window.scope, (), self._policies)
         return may_read_all(allowed, own) and (

@@ -20,12 +20,14 @@ LOOK_S: Final = 0.1
 
 
 class Conversation(Struct, frozen=True):
-    """`state` is None until the window is projected; `namespaces` are all that it feeds under the current policies."""
+    """`state` is None until the window is projected; `namespaces` are all that it feeds under the current policies. `is_empty`:
+    all of its messages were erased."""
 
     scope: Scope
     namespaces: tuple[str, ...]
     policy: Policy
     state: WindowState | None = None
+    is_empty: bool = False
 
     @property
     def conversation_id(self) -> str:
@@ -86,7 +88,8 @@ class Conversations:
             return None
         if state is not None and any(gap.summary for gap in state.gaps) and await self._archive.erased(namespaces):
             state = without_summaries(state)
-        return Conversation(scope, namespaces, self._policies.match(scope), state)
+        is_empty = not said and state is not None and state.statistics.total_messages == 0
+        return Conversation(scope, namespaces, self._policies.match(scope), state, is_empty)
 
     async def find_with_window(
         self, conversation_id: str, allowed: Callable[[str], bool], wait_s: float

@@ -157,7 +157,8 @@ class ChangeResult:
 class Event:
     """A change of a memory. Store `position` together with the effect of the event; `events(after=position)` resumes behind it.
 
-    `erased` means that the namespace was erased: discard everything of it up to `sequence`.
+    `erased` means that memories of the namespace were erased: discard everything of it up to `sequence`, and read the memories
+    again: those of other people may remain.
     """
 
     position: str

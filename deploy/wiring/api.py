@@ -162,6 +162,7 @@ async def wire_ports(
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, admission, meters=meters),
         profiles=profiles,
         conversations=Conversations(Windows(pool), archive, policies),
+        archive=archive,
         conversation_list=ConversationList(Windows(pool), archive, policies),
         contexts=measured_contexts(opened, count_tokens, meters),
         window_control=control,

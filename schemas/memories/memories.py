@@ -1,6 +1,6 @@
 """The stored memory, with version, validity and provenance."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from schemas.extraction.links import Link
 from schemas.policies.policies import Fraction
 
 Status = Literal["active", "superseded", "expired", "deleted"]
+EVERY_STATUS: tuple[Status, ...] = get_args(Status)
 Change = Literal[
     "created",
     "reinforced",

@@ -1,7 +1,7 @@
 """Memory events read back from PostgreSQL in the order of `memory.events`, as long as versions are kept.
 
-The sequence of a namespace has no gaps, and versions are deleted only with the whole namespace. Missing sequences therefore
-mean an erasure up to there, which is returned in their place.
+The sequence of a namespace has no gaps, and only an erasure deletes versions. Missing sequences therefore mean an erasure up to
+there, which is returned in their place. It may have left earlier changes, those of other people in a shared namespace.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -26,7 +26,7 @@ ERASED = "memstream.namespace.erased"
 class RecordedEvent(Struct, frozen=True):
     """An event, and the sequence of its namespace that a reader has reached with it.
 
-    A memory event, or `memstream.namespace.erased`: nothing is left of the changes up to its `sequence`.
+    A memory event, or `memstream.namespace.erased`: of the changes up to its `sequence`, some or all are erased.
     """
 
     sequence: int

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from schemas.codec import convert
 from schemas.memories.memories import Memory, Status
-from sinks.memories.reader import MemoryVersion, memories_from
+from sinks.memories.reader import MemoryVersion, memories_from, with_deleted_contents
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
@@ -18,10 +18,11 @@ class Exports:
         self._pool = pool
 
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
-        """Memories with an id behind `after_id` ("" for the first page); empty at the end. Raises Retryable."""
+        """Memories with an id behind `after_id` ("" for the first page), deleted ones with the contents that an undo restores;
+        empty at the end. Raises Retryable."""
         with translated("exporting memories"):
             rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), limit)
-        return memories_from(rows)
+        return await with_deleted_contents(self._pool, memories_from(rows))
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
         """All versions of these memories, oldest first. Raises Retryable."""

@@ -80,12 +80,7 @@ class Memories:
     async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
         """A page of a namespace's memories, filtered and ordered. Deleted ones have the contents that an undo restores."""
         page = await self._fetch(f"listed_by_{COLUMNS[listing.order]}", *listing_arguments(listing))
-        if not (deleted := [memory.memory_id for memory in page if memory.status == "deleted"]):
-            return page
-        with translated("reading deleted memories"):
-            rows = await self._reader.fetch(query("memories", "contents_before_deletion"), deleted)
-        before = {memory.memory_id: memory for memory in (convert(row["before"], Memory) for row in rows)}
-        return tuple(with_contents(memory, before.get(memory.memory_id)) for memory in page)
+        return await with_deleted_contents(self._reader, page)
 
     async def in_other_languages(self, namespace: str, language: str, limit: int) -> tuple[Memory, ...]:
         """Live memories of a namespace in a known language other than `language`, latest first."""
@@ -190,6 +185,16 @@ class Memories:
     async def _fetch(self, name: str, *arguments: Any) -> tuple[Memory, ...]:
         with translated("reading memories"):
             return memories_from(await self._reader.fetch(query("memories", name), *arguments))
+
+
+async def with_deleted_contents(reader: Reader, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """The memories, deleted ones with the contents that an undo restores. Raises Retryable."""
+    if not (deleted := [memory.memory_id for memory in memories if memory.status == "deleted"]):
+        return memories
+    with translated("reading deleted memories"):
+        rows = await reader.fetch(query("memories", "contents_before_deletion"), deleted)
+    before = {memory.memory_id: memory for memory in (convert(row["before"], Memory) for row in rows)}
+    return tuple(with_contents(memory, before.get(memory.memory_id)) for memory in memories)
 
 
 def with_contents(memory: Memory, before: Memory | None) -> Memory:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from agents.conversations.lookup import Conversation
-from agents.erasure.affected_namespaces import plan_erasure
+from agents.erasure.affected_namespaces import is_of_another, plan_erasure
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import Erasure
@@ -33,12 +33,14 @@ class OwnerStore(Protocol):
 
 
 class ErasureScope(Struct, frozen=True):
-    """The scope of erasing a user: the user's `own` namespaces, the `shared` namespaces that the user's conversations feed,
-    and the conversations. `whole` is false if a lookup reached its limit, so more may exist."""
+    """The scope of erasing or exporting a user: the user's `own` namespaces, the `shared` namespaces that the user's
+    conversations feed, and the conversations, `with_others` those in which other users spoke. `whole` is false if a lookup
+    reached its limit, so more may exist."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...]
     conversations: tuple[str, ...]
+    with_others: frozenset[str]
     whole: bool
 
 
@@ -95,7 +97,7 @@ async def preview_namespace_erasure(owners: OwnerStore, namespace: str) -> OwnNa
 
 
 async def erasure_scope(owners: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:
-    """Determines the scope of erasing a user from stored data and the current policies. Raises Retryable."""
+    """Determines the scope of erasing or exporting a user from stored data and the current policies. Raises Retryable."""
     scopes = await owners.scopes(user)
     names = await owners.namespaces_naming(quote_part(user.user_id))
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
@@ -105,7 +107,8 @@ async def erasure_scope(owners: OwnerStore, policies: PolicySelector, user: User
     own = tuple(each.namespace for each in plan if each.how == "purge")
     shared = tuple(each.namespace for each in plan if each.how == "forget")
     whole = len(scopes) <= MAX_FOUND and len(names) <= MAX_FOUND
-    return ErasureScope(own, shared, conversations, whole)
+    with_others = frozenset(scope.conversation_id for scope in scopes if is_of_another(scope, erasure))
+    return ErasureScope(own, shared, conversations, with_others, whole)
 
 
 async def preview_erasure(owners: OwnerStore, user: User, scope: ErasureScope) -> ErasurePreview:

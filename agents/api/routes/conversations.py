@@ -254,11 +254,11 @@ async def load_conversation(
     conversation_id: str, caller: Caller, ports: Ports, window_wait_s: float = 0.0
 ) -> Conversation:
     """Returns the conversation; waits up to `window_wait_s` seconds for its window. Raises Problem 404, also if the caller may
-    not read it."""
+    not read it, or if all of its messages were erased."""
     conversation = await ports.conversations.find_with_window(
         conversation_id, lambda namespace: caller.may("read", namespace), window_wait_s
     )
-    if conversation is None:
+    if conversation is None or conversation.is_empty:
         raise not_found("there is no conversation with this id, or this key may not read it")
     return conversation
 

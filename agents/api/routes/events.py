@@ -65,7 +65,8 @@ async def follow_events(
     ] = "now",
 ) -> Response:
     """An endless stream of the memory events of namespaces, in the order of each namespace. It resumes after the last event
-    received, at any replica and after any time; `memstream.namespace.erased` reports an erasure in between."""
+    received, at any replica and after any time; `memstream.namespace.erased` reports an erasure in between:
+    then read the memories again."""
     for each in namespace:
         caller.require("read", each)
     if not positions.fits_in_header(namespace):

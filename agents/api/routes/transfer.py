@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final
 from uuid import uuid4
 
 from fastapi import APIRouter, Query, Request, Response
@@ -11,28 +11,20 @@ from starlette.types import Receive, Scope, Send
 
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import DocumentedBodies, documented, json_response, media_type
+from agents.api.http.json_lines import NDJSON, documented_lines, json_lines_content, streamed_lines
 from agents.api.http.line_splitter import split_lines
 from agents.api.http.problems import Problem
-from agents.api.memories.exports import NDJSON, ExportedMemory, export_pages
+from agents.api.memories.exports import ExportedMemory, export_pages
 from agents.api.memories.import_progress import ImportStep, progress_steps
 from agents.api.memories.imports import Import, ImportedLine, ImportProgress, ImportReport
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
 from schemas import codec
+from schemas.memories.memories import Status
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
 JSON_LINES_TYPES: Final = (NDJSON, "application/jsonl", "application/ndjson")
-
-
-def json_lines_content(shape: type[Any]) -> dict[str, Any]:
-    """Returns the OpenAPI content of a body whose lines each have this shape."""
-    return {media: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}} for media in (NDJSON,)}
-
-
-def documented_export() -> DocumentedBodies:
-    response = {"description": "One memory per line.", "content": json_lines_content(ExportedMemory)}
-    return DocumentedBodies({"responses": {"200": response}}, (ExportedMemory,))
 
 
 def documented_import() -> DocumentedBodies:
@@ -47,28 +39,24 @@ def documented_import() -> DocumentedBodies:
     return DocumentedBodies(dict(documentation), (*documentation.shapes, ImportProgress, ImportedLine))
 
 
-@router.get("/export", openapi_extra=documented_export())
+@router.get("/export", openapi_extra=documented_lines(ExportedMemory, "One memory per line."))
 async def export_memories(
     namespace: NamespaceOf,
     caller: CallerOf,
     ports: PortsOf,
     status: Annotated[
-        list[Literal["active", "superseded", "expired"]],
-        Query(max_length=4, description="Memories of any of these statuses."),
+        list[Status],
+        Query(
+            max_length=4,
+            description="Memories of any of these statuses. `deleted` ones show the contents that an undo restores.",
+        ),
     ] = ["active", "superseded", "expired"],  # noqa: B006
     versions: Annotated[bool, Query(description="Include all versions of each memory.")] = False,
 ) -> Response:
     """Export all memories of a namespace as JSON Lines. If the export fails, the connection breaks."""
     caller.require("read", namespace)
     pages = export_pages(ports.exports, namespace, tuple(dict.fromkeys(status)), with_versions=versions)
-    first = await anext(pages, b"")  # errors before the first page are still problem responses
-
-    async def all_pages() -> AsyncIterator[bytes]:
-        yield first
-        async for page in pages:
-            yield page
-
-    return StreamingResponse(all_pages(), media_type=NDJSON)
+    return await streamed_lines(pages)
 
 
 @router.post("/import", status_code=202, openapi_extra=documented_import())

@@ -1,4 +1,4 @@
-"""Erases a user everywhere, with a receipt."""
+"""Exports what is stored about a user, and erases it everywhere, with a receipt."""
 
 from typing import Annotated, Any
 
@@ -8,14 +8,21 @@ from msgspec import Meta
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.access.erasure import ErasurePreview, ErasureScope, erasure_scope, preview_erasure
+from agents.api.access.user_export import ExportedData, user_export_pages
 from agents.api.http.json_bodies import documented, json_body, json_response
+from agents.api.http.json_lines import documented_lines, streamed_lines
+from agents.api.http.problems import Problem, invalid
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
 from agents.api.routes.erasures import IN_PROGRESS, begin_erasure
+from schemas.access.keys import Right
 from schemas.conversations.user_settings import User
 from schemas.erasure.receipts import Receipt
+from sinks.erasure.owners import MAX_FOUND
 
 router = APIRouter(prefix="/v1/users", tags=["erasures"])
+
+Id = Annotated[str, Query(min_length=1, max_length=256)]
 
 
 class ErasedUser(User, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,30 +45,45 @@ async def purge_user(
     The key needs every right in all namespaces concerned, including shared ones.
     """
     user = User(user_id=requested.user_id, tenant_id=requested.tenant_id, app_id=requested.app_id)
-    require_rights(caller, await erasure_scope(ports.owners, ports.policies, user))
+    require_rights(caller, "admin", await erasure_scope(ports.owners, ports.policies, user))
     subject: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
     return await begin_erasure(ports, caller, "user", key, requested.reason, **subject)
 
 
 @router.get("/purge", openapi_extra=documented(ErasurePreview))
 async def foresee_purge(
-    caller: CallerOf,
-    ports: PortsOf,
-    user_id: Annotated[str, Query(min_length=1, max_length=256)],
-    tenant_id: Annotated[str | None, Query(min_length=1, max_length=256)] = None,
-    app_id: Annotated[str | None, Query(min_length=1, max_length=256)] = None,
+    caller: CallerOf, ports: PortsOf, user_id: Id, tenant_id: Id | None = None, app_id: Id | None = None
 ) -> Response:
     """Preview the erasure of a user. It needs the same rights."""
     user = User(user_id=user_id, tenant_id=tenant_id, app_id=app_id)
     scope = await erasure_scope(ports.owners, ports.policies, user)
-    require_rights(caller, scope)
+    require_rights(caller, "admin", scope)
     return json_response(await preview_erasure(ports.owners, user, scope))
 
 
-def require_rights(caller: Caller, scope: ErasureScope) -> None:
-    """Requires every right in the affected namespaces. Requires it in all namespaces if none are known, so that the response
-    does not reveal whether the user exists, or if a lookup reached its limit. Raises Problem 403."""
-    if not (scope.own or scope.shared) or not scope.whole:
-        caller.require_everywhere("admin")
-    for namespace in (*scope.own, *scope.shared):
-        caller.require("admin", namespace)
+@router.get("/export", openapi_extra=documented_lines(ExportedData, "One memory or message per line."))
+async def export_user(
+    caller: CallerOf, ports: PortsOf, user_id: Id, tenant_id: Id | None = None, app_id: Id | None = None
+) -> Response:
+    """Export what is stored about a user as JSON Lines: memories of any status from the user's own namespaces, with their
+    versions; memories of shared namespaces that the user told; and the user's messages. If the export fails, the connection
+    breaks.
+
+    The key needs the right to read in all namespaces that an erasure of the user concerns.
+    """
+    user = User(user_id=user_id, tenant_id=tenant_id, app_id=app_id)
+    scope = await erasure_scope(ports.owners, ports.policies, user)
+    require_rights(caller, "read", scope)
+    if not scope.whole:
+        raise invalid(f"the user has more than {MAX_FOUND:,} conversations or namespaces: give `app_id` or `tenant_id`")
+    return await streamed_lines(user_export_pages(ports.exports, ports.archive, user, scope))
+
+
+def require_rights(caller: Caller, right: Right, scope: ErasureScope) -> None:
+    """Requires the right in the namespaces of the scope, in all namespaces if none are known or if a lookup reached its limit.
+    The refusal is the same for every user, so that it does not reveal whether a user exists. Raises Problem 403."""
+    namespaces = (*scope.own, *scope.shared)
+    is_known = bool(namespaces) and scope.whole
+    if not (all(caller.may(right, name) for name in namespaces) if is_known else caller.may_everywhere(right)):
+        where = "in a namespace that this user concerns, or there is no such user"
+        raise Problem(403, "forbidden", f"the key {caller.name!r} lacks the right {right!r} {where}")

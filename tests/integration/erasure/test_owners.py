@@ -6,6 +6,7 @@ from uuid import uuid4
 from msgspec import structs
 
 from agents.api.access.erasure import erasure_scope
+from agents.api.access.user_export import ExportedData, user_export_pages
 from agents.api.http.line_splitter import split_lines
 from agents.api.memories.exports import export_pages
 from agents.api.memories.imports import Import
@@ -19,6 +20,7 @@ from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
+from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
 from tests.builders.archived_messages import archived_message
 from tests.integration.curation_bench import NOON
@@ -112,3 +114,27 @@ async def test_namespace_statistics_count_memories_versions_and_reads(bench: "Be
     assert (statistics.mean_importance, statistics.reads, statistics.last_read_at) == (0.6, 3, NOON)
     empty = await NamespaceStatistics(bench.pool).of("nobody")
     assert (empty.live, empty.sequence, empty.mean_importance) == (0, 0, None)
+
+
+async def test_an_export_of_a_user_has_the_users_messages_and_the_contents_of_deleted_memories(bench: "Bench") -> None:
+    curator = bench.curator_under(POLICIES)
+    archive, exports = Archive(bench.pool), Exports(bench.pool)
+    mara, anna = said("mara"), said("anna")
+    both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
+    await archive.store([mara, both])
+    mine = Source(conversation_id="with mara", message_id="1", timestamp=NOON, user_id="mara")
+    await curator.curate(bench.batch(bench.candidate("User skis", sources=(mine,)), namespace="notes/mara"))
+    (memory,) = await Memories(bench.pool).in_namespace("notes/mara")
+    await curator.apply_command(
+        Command(command_id="d", kind="delete", namespace="notes/mara", memory_id=memory.memory_id, at=NOON)
+    )
+    user = User(user_id="mara")
+    scope = await erasure_scope(Owners(bench.pool), POLICIES, user)
+    pages = [page async for page in user_export_pages(exports, archive, user, scope)]
+    memories, messages = [], []
+    for line in b"".join(pages).splitlines():
+        record = decode(line, ExportedData)
+        memories += [record.memory] if record.memory else []
+        messages += [record.message] if record.message else []
+    assert [(each.status, each.text, len(each.versions)) for each in memories] == [("deleted", "User skis", 2)]
+    assert messages == [mara.message]

@@ -35,6 +35,16 @@ async def test_an_export_is_saved_and_imported_into_another_namespace(panel: Pan
     assert await tab.serious_findings() == []
 
 
+async def test_an_export_has_earlier_versions_and_deleted_memories_on_request(panel: Panel, tmp_path: Path):
+    panel.api.memories.put(a_memory("live"), a_memory("gone", status="deleted"))
+    tab = await panel.signed_in(DATA, read="app/*")
+    await tab.page.get_by_label("Include earlier versions and deleted memories").check()
+    async with tab.page.expect_download() as saving:
+        await tab.page.get_by_role("button", name="Export", exact=True).click()
+    await (await saving.value).save_as(saved := tmp_path / "ada.jsonl")
+    assert {json.loads(line)["memory_id"] for line in saved.read_text().splitlines()} == {"live", "gone"}
+
+
 async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_shows_the_receipt(
     panel: Panel, tmp_path: Path
 ):

@@ -5,17 +5,18 @@ import { key } from "../app/session";
 export type Step = Shape<"ImportProgress"> | Shape<"ImportReport">;
 export const isReport = (step: Step): step is Shape<"ImportReport"> => "problems" in step;
 const LINES = "application/x-ndjson";
+const EVERYTHING = [["versions", "true"], ...["active", "superseded", "expired", "deleted"].map((status) => ["status", status])];
 
-async function streamed(path: string, parameters: Record<string, string>, init: RequestInit): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+async function streamed(path: string, parameters: Record<string, string> | string[][], init: RequestInit): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const headers = { ...(key() && { Authorization: `Bearer ${key()}` }), ...init.headers };
   const response = await fetch(`${BASE}${path}?${new URLSearchParams(parameters)}`, { ...init, headers });
   if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
   return response.body;
 }
 
-/** All memories of a namespace. A stream that is cut off throws: half an export is none. */
-export async function exportMemories(namespace: string, versions: boolean, progress: (memories: number) => void, signal: AbortSignal): Promise<Blob> {
-  const body = await streamed("/v1/export", { namespace, versions: String(versions) }, { signal });
+/** The memories of a namespace; all that is held, with versions and deleted memories. A stream that is cut off throws: half an export is none. */
+export async function exportMemories(namespace: string, all: boolean, progress: (memories: number) => void, signal: AbortSignal): Promise<Blob> {
+  const body = await streamed("/v1/export", [["namespace", namespace], ...(all ? EVERYTHING : [])], { signal });
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let memories = 0;
   for (const reader = body.getReader(); ; ) {

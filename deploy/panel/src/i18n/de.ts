@@ -87,7 +87,7 @@ export const de: Texts = {
     nearer: "Vergrößern", farther: "Verkleinern", near: "In der Nähe",
   },
   data: {
-    export: "Export", exportHint: "Alle Erinnerungen dieses Namensraums als JSON-Lines-Datei, auch ersetzte und abgelaufene.", withVersions: "Mit allen früheren Versionen", exportNow: "Exportieren", exporting: "Wird exportiert",
+    export: "Export", exportHint: "Alle Erinnerungen dieses Namensraums als JSON-Lines-Datei, auch ersetzte und abgelaufene.", withVersions: "Mit früheren Versionen und gelöschten Erinnerungen", exportNow: "Exportieren", exporting: "Wird exportiert",
     of: "{{done}} von {{all}}", exported: "{{count}} {{count:Erinnerung ist|Erinnerungen sind}} gespeichert.", stopped: "Angehalten. Keine Datei wurde gespeichert.", stop: "Anhalten", failed: "Fehlgeschlagen: {{reason}}",
     import: "Import", importHint: "Fügt {{namespace}} die Erinnerungen einer exportierten Datei hinzu. Vorhandene Erinnerungen ändern sich nicht.", file: "JSON-Lines-Datei", importNow: "Importieren", importing: "Wird importiert", chooseFile: "Wählen Sie eine Datei.",
     sending: "Die Datei wird gesendet", carriedOut: "{{lines}} {{lines:Zeile|Zeilen}} gelesen, {{done}} von {{all}} ausgeführt", stoppedImport: "Angehalten. Was vorher importiert wurde, bleibt.",

@@ -85,7 +85,7 @@ export const en = {
     nearer: "Zoom in", farther: "Zoom out", near: "Nearby memories",
   },
   data: {
-    export: "Export", exportHint: "All memories of this namespace as a JSON Lines file, including replaced and expired ones.", withVersions: "Include all earlier versions", exportNow: "Export", exporting: "Exporting",
+    export: "Export", exportHint: "All memories of this namespace as a JSON Lines file, including replaced and expired ones.", withVersions: "Include earlier versions and deleted memories", exportNow: "Export", exporting: "Exporting",
     of: "{{done}} of {{all}}", exported: "{{count}} {{count:memory is|memories are}} saved.", stopped: "Stopped. No file was saved.", stop: "Stop", failed: "This failed: {{reason}}",
     import: "Import", importHint: "Adds the memories of an exported file to {{namespace}}. Memories that exist already do not change.", file: "JSON Lines file", importNow: "Import", importing: "Importing", chooseFile: "Choose a file.",
     sending: "Sending the file", carriedOut: "{{lines}} {{lines:line|lines}} read, {{done}} of {{all}} carried out", stoppedImport: "Stopped. The memories imported so far stay.",

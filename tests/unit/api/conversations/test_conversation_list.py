@@ -81,6 +81,18 @@ async def test_conversations_can_be_filtered_by_namespace_user_and_phase(api: Ap
     assert await ids(api, namespace="conversation/adas", may="*") == []
 
 
+async def test_a_conversation_whose_messages_were_all_erased_is_not_found_and_names_its_user_nowhere(api: Api):
+    await talked(api, "kept", 1)
+    scope = Scope(conversation_id="erased", app_id="app", user_id="ada")
+    nothing = replace(a_state().statistics, total_messages=0, messages_in_context=0, pruned_messages=0)
+    await api.windows.project([a_state("erased", scope=scope, statistics=nothing)])
+    assert await ids(api) == ["kept"]
+    assert await ids(api, user_id="ada") == ["kept"]
+    for path in ("", "/messages", "/context", "/prunings"):
+        assert (await api.client(admin="*").get(f"{LIST}/erased{path}")).status_code == 404
+    assert (await api.client(admin="app/*").delete(f"{LIST}/erased")).status_code == 200, "a repeated erasure"
+
+
 async def test_a_shared_conversation_is_listed_for_each_participant_and_only_to_keys_that_may_read_all_of_them(
     api: Api,
 ):

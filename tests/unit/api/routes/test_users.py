@@ -1,6 +1,8 @@
-"""Erasing users and conversations over HTTP: rights, progress and complete receipts."""
+"""Exporting and erasing users and conversations over HTTP: rights, progress and complete receipts."""
 
+import json
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 
@@ -85,6 +87,15 @@ async def test_erasing_a_user_needs_admin_rights_in_every_namespace_of_the_user(
         assert (await client.post("/v1/users/purge", json={"user_id": user_id})).status_code == 403
         assert (await client.get("/v1/users/purge", params={"user_id": user_id})).status_code == 403
     assert api.erasures.begun == {}
+
+
+@pytest.mark.parametrize("path", ["/v1/users/purge", "/v1/users/export"])
+async def test_a_refusal_does_not_reveal_whether_the_user_exists(api: Api, path: str):
+    client = api.client(admin="app/bob")
+    answers = [(await client.get(path, params={"user_id": user_id})).json() for user_id in ("ada", "nobody")]
+    refusals = [(each["status"], each["detail"]) for each in answers]
+    assert refusals[0] == refusals[1]
+    assert refusals[0][0] == 403
 
 
 async def test_erasing_a_user_needs_rights_to_co_speakers_namespaces_and_to_formerly_fed_ones(api: Api):
@@ -178,3 +189,77 @@ async def test_erasing_a_conversation_needs_admin_rights_in_every_namespace_that
 async def test_erasing_a_conversation_known_only_to_kafka_needs_global_admin_rights(api: Api):
     assert (await api.client(admin="app*").delete("/v1/conversations/unknown")).status_code == 404
     assert (await api.client(admin="*").delete("/v1/conversations/unknown")).status_code == 200
+
+
+async def exported(api: Api, **params: str) -> dict[str, list[dict[str, Any]]]:
+    """Everything that the export of ada has, by `memory` and `message`."""
+    answer = await api.client(read="*").get("/v1/users/export", params=ADA | params)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    records = [json.loads(line) for line in answer.text.splitlines()]
+    return {kind: [each[kind] for each in records if kind in each] for kind in ("memory", "message")}
+
+
+async def test_an_export_of_a_user_has_memories_of_every_status_with_versions(api: Api):
+    client = api.client(write="*")
+    made = (await client.post("/v1/memories", json={"namespace": "app/ada", "text": "User has a dog"})).json()
+    api.memories.put(a_memory("gone", namespace="app/ada", status="deleted"))
+    memories = {each["memory_id"]: each for each in (await exported(api))["memory"]}
+    assert memories.keys() == {"a", "gone", made["memory_id"]}
+    assert [version["change"] for version in memories[made["memory_id"]]["versions"]] == ["created"]
+
+
+async def test_an_export_of_a_user_has_what_the_user_told_in_shared_namespaces_and_nobody_else(api: Api):
+    mine = Source(conversation_id="c1", message_id="1", user_id="ada")
+    bobs = Source(conversation_id="c1", message_id="2", user_id="bob")
+    api.memories.put(
+        a_memory("both", namespace="app", sources=(bobs, mine), told_by=("bob", "ada")),
+        a_memory("bobs", namespace="app", sources=(bobs,), told_by=("bob",)),
+        a_memory("command", namespace="app", told_by=("ada",)),
+        a_memory("elsewhere", namespace="app", sources=(Source(conversation_id="c9", message_id="1", user_id="ada"),)),
+    )
+    memories = {each["memory_id"]: each for each in (await exported(api))["memory"]}
+    assert memories.keys() == {"a", "both", "command"}
+    assert "bob" not in json.dumps(memories["both"])
+
+
+async def test_an_export_of_a_user_has_the_users_messages_and_replies_to_the_user_alone(api: Api):
+    api.owners.conversations = [
+        Scope(conversation_id="alone", app_id="app", user_id="ada"),
+        Scope(conversation_id="group", app_id="app", user_id="ada"),
+        Scope(conversation_id="group", app_id="app", user_id="bob"),
+    ]
+    for conversation_id in ("alone", "group"):
+        api.archive.say(conversation_id, ("user", "I ski."), app_id="app", user_id="ada")
+        api.archive.say(conversation_id, ("assistant", "Nice."), app_id="app")
+        api.archive.say(conversation_id, ("user", "Me too."), app_id="app", name="Guest")
+        api.archive.say(
+            conversation_id, *[("user", f"Run {number}.") for number in range(200)], app_id="app", user_id="ada"
+        )
+    api.archive.say("group", ("user", "I sail."), app_id="app", user_id="bob")
+    messages = (await exported(api))["message"]
+    said = {
+        name: [each["content"] for each in messages if each["conversation_id"] == name] for name in ("alone", "group")
+    }
+    assert (said["alone"][:3], len(said["alone"])) == (["I ski.", "Nice.", "Run 0."], 202)
+    assert (said["group"][:2], len(said["group"])) == (["I ski.", "Run 0."], 201)
+
+
+async def test_an_export_of_a_user_of_one_app_leaves_out_the_same_id_in_another_app(api: Api):
+    api.archive.say("c1", ("user", "In the app."), app_id="app", user_id="ada")
+    api.archive.say("c1", ("user", "In the notes."), app_id="notes", user_id="ada")
+    assert [each["content"] for each in (await exported(api, app_id="app"))["message"]] == ["In the app."]
+
+
+@pytest.mark.parametrize("patterns", [{"admin": "app/*"}, {"read": "app*"}])
+async def test_an_export_of_a_user_needs_the_right_to_read_in_every_namespace_of_the_user(
+    api: Api, patterns: dict[str, str]
+):
+    for user_id in ("ada", "nobody"):
+        answer = await api.client(**patterns).get("/v1/users/export", params={"user_id": user_id})
+        assert answer.status_code == 403
+
+
+async def test_an_export_that_could_not_find_everything_is_refused(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(erasing, "MAX_FOUND", 1)
+    answer = await api.client(read="*").get("/v1/users/export", params=ADA)
+    assert (answer.status_code, "give `app_id` or `tenant_id`" in answer.json()["detail"]) == (422, True)
