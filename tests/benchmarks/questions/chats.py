@@ -6,14 +6,13 @@ a television series; two of its three files are used (`recall_talks.json`).
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from agents.passages.terms import WORD, question_words, stems
 from tests.benchmarks.recall_talks import files_of
 
 LABELLED: Final = Path(__file__).with_name("labelled")
@@ -104,15 +103,3 @@ def scenes(data: dict[str, Any]) -> Iterator[Chat]:
 def speaker_of(names: list[str]) -> str:
     """First names, by which the questions call them."""
     return " and ".join(name.split()[0] for name in names) or "Note"
-
-
-def without_names(text: str, speakers: Iterable[str]) -> str:
-    """The text without the speakers' names; empty if no significant word is left."""
-    names = {stem for speaker in speakers for stem in stems(speaker)}
-    kept = WORD.sub(lambda word: "" if is_name_part(word[0], names) else word[0], text.replace("’", "'"))
-    return " ".join(kept.split()) if question_words(kept) else ""
-
-
-def is_name_part(word: str, names: set[str]) -> bool:
-    own = stems(word)
-    return bool(own) and all(stem in names for stem in own)

@@ -20,7 +20,7 @@ from agents.passages.terms import question_words
 from agents.retrieval.question_speakers import named_speakers
 from sinks.embeddings.models import E5_SMALL
 from sinks.embeddings.onnx import OnnxEmbedder
-from tests.benchmarks.questions.chats import KINDS, Asked, Chat, friendsqa, hash_of_files, labelled, without_names
+from tests.benchmarks.questions.chats import KINDS, Asked, Chat, friendsqa, hash_of_files, labelled
 from tests.benchmarks.questions.e5_model import Array, StoredModel, write
 from tests.benchmarks.questions.training import Question, trained
 
@@ -30,9 +30,8 @@ FOUND_AMONG: Final = (5, 10)
 
 
 def questions(chats: Sequence[Chat]) -> Iterator[Question]:
-    """Each question as it was asked, and without the names of speakers, so that its other words are learnt too: that one is
-    compared with the messages of these speakers alone. A question that names nobody may have answers in other chats: it is
-    compared with its own."""
+    """Each question, and again if it names speakers: compared with the messages of these alone, so that its other words are
+    learnt too. A question that names nobody may have answers in other chats: it is compared with its own."""
     for number, chat in enumerate(chats):
         speakers = [speaker for speaker, _ in chat.messages]
         for each in chat.questions:
@@ -41,8 +40,8 @@ def questions(chats: Sequence[Chat]) -> Iterator[Question]:
             yield Question(each.text, number, each.evidence, None if named else own)
             of_named = [place for place in own if speakers[place] in named]
             answers = [place for place in each.evidence if place in of_named]
-            if answers and (text := without_names(each.text, named)):
-                yield Question(text, number, answers, of_named)
+            if answers and len(of_named) < len(own):
+                yield Question(each.text, number, answers, of_named)
 
 
 async def message_vectors(chats: Sequence[Chat], embedder: OnnxEmbedder) -> list[Array]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.questions.chats import KINDS, Asked, Chat, chat_of, labelled, scenes, without_names
+from tests.benchmarks.questions.chats import KINDS, Asked, Chat, chat_of, labelled, scenes
 
 CHAT = """
 1|Ana|how was the weekend
@@ -68,16 +68,3 @@ def test_the_scenes_of_friendsqa_become_chats_of_first_names() -> None:
     (chat,) = scenes({"data": [{"title": "s01", "paragraphs": [paragraph]}]})
     assert chat.messages == [("Ross", "His name is Jordie ."), ("Note", "They leave .")]
     assert chat.questions == [Asked("fact", "What is the name ?", (0,))]
-
-
-@pytest.mark.parametrize(
-    ("question", "rest"),
-    [
-        ("What are Ana’s hobbies?", "What are hobbies?"),
-        ("Which games do Ana and Bob play?", "Which games do and play?"),
-        ("Anastasia's cat", "Anastasia's cat"),
-        ("Who is Ana?", ""),
-    ],
-)
-def test_speaker_names_are_removed_from_a_question_unless_nothing_else_remains(question: str, rest: str) -> None:
-    assert without_names(question, ["Ana", "Bob"]) == rest
