@@ -56,7 +56,7 @@ class CosineScale(Struct, frozen=True, kw_only=True):
 
 SCALES: Final[Mapping[str, CosineScale]] = {
     "all-MiniLM-L6-v2-int8": CosineScale(start=-0.20, span=1.20, floor=0.40, least_range=0.35),
-    "e5-small-v2-chat-int8": CosineScale(start=0.385, span=0.35, floor=0.565, least_range=0.19),
+    "e5-small-v2-chat-int8": CosineScale(start=0.345, span=0.355, floor=0.545, least_range=0.20),
     "e5-small-v2-int8": CosineScale(start=0.56, span=0.27, floor=0.69, least_range=0.14),
     "bge-small-en-v1.5-int8": CosineScale(start=0.30, span=0.60, floor=0.56, least_range=0.25),
 }
