@@ -8,6 +8,7 @@ from msgspec import structs
 
 from agents.models.dates.dates import local
 from agents.models.offline.introductions import is_greeting, without_introduction
+from agents.models.offline.names_in_greetings import with_name_as_sentence
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -47,11 +48,13 @@ def parse(message: SliceMessage) -> ParsedMessage:
     content = readable_beginning(wishes_in(message).rest) if message.role == "user" else ""
     if not content or is_injection(content):
         return ParsedMessage(message)
+    is_whole = content == message.content
+    if message.name is None:
+        content = with_name_as_sentence(content)
     rules = language_rules(content, message.language)
     if rules is None:
         return ParsedMessage(message)
     marked = [None, *sentences_with_gaps(content)]
-    is_whole = content == message.content
     opening = sum(1 for _ in takewhile(lambda each: each is not None and is_greeting(each), marked[1:])) + 1
     placed = [
         (text, is_whole and (before is not None or part > 0))
