@@ -1,4 +1,4 @@
-"""Finds the speaker's name in a greeting that opens a message ("Hi, Sara here"), and rewrites it as a sentence that rules read."""
+"""Finds the name of the speaker in a greeting that opens a message ("Hi, Sara here") and makes it a sentence that rules read."""
 
 import re
 from typing import Final
