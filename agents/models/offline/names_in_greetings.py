@@ -37,6 +37,7 @@ WITHOUT_GREETING: Final = (
     (rf"soy {NAME}", "Mi nombre es {}."),
 )
 END: Final = r"(?: *[.,!;–—-]+ *| (?:and|und|et|y) | *$)"
+APPOSITION: Final = re.compile(r"(?:\d|an? (?!few\b|quick\b|question\b))")  # "Marlene, 71", "Sara, a nurse from Leeds"
 FORMS: Final = tuple(
     (re.compile(rf"(?:{begins}){form}{END}", re.IGNORECASE), sentence)
     for begins, forms in ((OPENING, INTRODUCTIONS), (f"(?:{OPENING})?", WITHOUT_GREETING))
@@ -44,11 +45,12 @@ FORMS: Final = tuple(
 )
 
 
-def with_name_as_sentence(text: str) -> str:
-    """The message with the name of its greeting as a sentence: "My name is Sara. I'm vegan" for "Hi, Sara here, I'm vegan". Other
-    messages as they are."""
+def with_name_as_sentence(text: str) -> str | None:
+    """The message with the name of its greeting as a sentence: "My name is Sara. I'm vegan" for "Hi, Sara here, I'm vegan". None
+    for other messages."""
     for pattern, sentence in FORMS:
         if found := pattern.match(text):
             rest = text[found.end() :]
-            return f"{sentence.format(found['name'])} {rest[:1].upper()}{rest[1:]}".rstrip()
-    return text
+            rest = f"I'm {rest}" if APPOSITION.match(rest) else f"{rest[:1].upper()}{rest[1:]}"
+            return f"{sentence.format(found['name'])} {rest}".rstrip()
+    return None

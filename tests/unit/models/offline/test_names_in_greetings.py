@@ -7,9 +7,11 @@ import pytest
 from msgspec import structs
 
 from agents.models.offline.provider import OfflineProvider
+from agents.models.port import SentenceClassifier
 from agents.profile.classification import part_of
 from sinks.classification.sentences import OnnxSentenceClassifier
 from tests.builders.slices import knowing, known, said, slice_of
+from tests.fakes.sentence_classifier import FakeSentenceClassifier
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,7 @@ def classifier() -> Iterator[OnnxSentenceClassifier]:
         yield opened
 
 
-async def names(classifier: OnnxSentenceClassifier | None, text: str, name: str | None = None) -> list[str]:
+async def names(classifier: SentenceClassifier | None, text: str, name: str | None = None) -> list[str]:
     """The memories of a message that are names in the profile."""
     request = slice_of(structs.replace(said(text), name=name))
     answer = await OfflineProvider(classifier=classifier).extract(request, knowing())
@@ -86,7 +88,23 @@ async def test_the_name_of_the_event_outweighs_the_one_of_the_greeting(classifie
     assert await names(classifier, "Hi, Sara here", name="Sara Meier") == []
 
 
-async def test_the_statements_after_the_name_are_kept(classifier: OnnxSentenceClassifier) -> None:
-    request = slice_of("Hi, Sara here, I'm vegan and I live in Leeds.")
-    answer = await OfflineProvider(classifier=classifier).extract(request, knowing())
-    assert [each.text for each in answer.proposals][1:] == ["User is vegan.", "User lives in Leeds."]
+@pytest.mark.parametrize(
+    ("text", "memories"),
+    [
+        ("Hi, Sara here, I'm vegan and I live in Leeds.", ["User is vegan.", "User lives in Leeds."]),
+        ("Hello, I'm Sara, 71, from Leeds.", ["User is 71, from Leeds."]),
+        ("Hello, I'm Sara, a nurse from Leeds.", ["User is a nurse from Leeds."]),
+    ],
+)
+async def test_the_statements_after_the_name_are_kept(
+    classifier: OnnxSentenceClassifier, text: str, memories: list[str]
+) -> None:
+    answer = await OfflineProvider(classifier=classifier).extract(slice_of(text), knowing())
+    assert [each.text for each in answer.proposals] == ["User's name is Sara.", *memories]
+
+
+async def test_the_name_is_read_by_rules_alone_and_the_rest_is_classified() -> None:
+    fake = FakeSentenceClassifier()
+    assert await names(fake, "Hi, Sara here, I live in Leeds.") == ["User's name is Sara."]
+    request = slice_of("Write a story about a fox.", "Hi, Sara here, I live in Leeds.")
+    assert (await OfflineProvider(classifier=fake).extract(request, knowing())).proposals == ()
