@@ -10,7 +10,7 @@ WORD: Final = r"(?-i:[A-ZÀ-Þ][a-zß-ÿ]+(?:['’-][A-ZÀ-Þ]?[a-zß-ÿ]+)?)"
 NO_NAME: Final = (
     r"(?!(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|christmas|easter|ramadan|halloween|thanksgiving|hanukkah|diwali|eid|spring|summer|autumn|fall|winter"
-    r"|aries|tauro|géminis|gemini|cáncer|cancer|leo|virgo|libra|escorpio|scorpio|sagitario|sagittarius|capricornio|capricorn"
+    r"|aries|tauro|géminis|gemini|cáncer|cancer|virgo|libra|escorpio|scorpio|sagitario|sagittarius|capricornio|capricorn"
     r"|acuario|aquarius|piscis|pisces|bélier|taureau|gémeaux|lion|vierge|balance|scorpion|sagittaire|capricorne|verseau|poissons"
     r"|greek|dutch|swiss|czech|thai|french|irish|welsh|iraqi|israeli|pakistani|afghan|arab|kurd|turk|dane|swede|finn|scot|brit"
     r"|german|american|african|asian|european|latin[oa]|korean|mexican|cuban|indian|belgian|norwegian|syrian|serbian|texan"

@@ -36,7 +36,8 @@ class SpeakerFrame:
         if self._in_frame_at is not None and message.timestamp - self._in_frame_at < FRAME_TIMEOUT:
             rest = after_frame(content)
             content, opener = (content, self._opener) if rest is None else (rest, "")
-        if opens_frame(content, with_hypotheses=self._with_hypotheses):
+        opens = opens_frame(content, with_hypotheses=self._with_hypotheses)
+        if opens and (opens_play(content) or not opens_play(opener)):  # a story within a role play does not end it
             self._opener = content
         elif not opener:
             self._opener = ""

@@ -78,6 +78,11 @@ async def test_a_role_play_hides_what_the_classifier_takes_for_facts() -> None:
     assert await kept_of_last(fake, "Let's do a mock interview.", "I own a ship.") == []
 
 
+async def test_a_story_within_a_role_play_does_not_end_it() -> None:
+    fake = FakeSentenceClassifier({"I own a ship.": STATEMENT})
+    assert await kept_of_last(fake, "Let's do a mock interview.", STORY, "I own a ship.") == []
+
+
 async def test_a_fact_about_a_play_opens_no_role_play() -> None:
     fake = FakeSentenceClassifier({"I have a mock interview on Friday.": STATEMENT, "I own a ship.": STATEMENT})
     assert await kept_of_last(fake, "I have a mock interview on Friday.", "I own a ship.") == ["User owns a ship."]
