@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.models.answers.speakers import begins_with_user, display_names, with_name
-from agents.models.offline.own_statements import own_statements
+from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal, WishRead
 from schemas import ids
@@ -94,13 +94,13 @@ class Wishes(Struct, frozen=True):
 
 
 def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) -> Wishes:
-    """The wishes of a slice, except those in role play and those taken back as a joke. A preceding hypothesis hides no wish, as
-    it hides no statement from the classifier of sentences. `proposals` have the wishes that a model read."""
+    """The wishes of a slice, except those in role play and those taken back as a joke. A preceding story or hypothesis hides no
+    wish. `proposals` have the wishes that a model read."""
     parsed = [wishes_in(message) for message in request.messages]
     read = [(each, each.wish) for each in proposals if each.wish is not None]
     if not read and not any(each.wishes for each in parsed):
         return Wishes()
-    own = set(own_statements(request.messages, request.overlap, with_hypotheses=False))
+    own = outside_role_play(request.messages, request.overlap)
     by_message = {
         message.message_id: found
         for number, (message, found) in enumerate(zip(request.messages, parsed, strict=True), start=1)

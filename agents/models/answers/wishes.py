@@ -1,14 +1,14 @@
 """Users' wishes to forget, as a model reads them: each is checked against the message that asks for it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
 from agents.models.answers.attribution import QUESTION_WORDS, content_words, shares_stem, words
 from agents.models.answers.drafts import Draft
 from agents.models.answers.texts import UnusableText, one_line
-from agents.models.offline.own_statements import own_statements
+from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.rules.engine.injection import instructs, is_injection
 from agents.models.offline.wishes import TRIGGER, is_no_wish
 from agents.models.port import Context, Proposal, WishRead
@@ -69,7 +69,7 @@ class WishReader:
 
     def _asking(self, number: int) -> SliceMessage:
         """A user's message of the slice that may hold a wish of that user."""
-        if number not in self._own_statements:
+        if number not in self._outside_role_play:
             raise UnusableText("provenance")
         message = self._request.messages[number - 1]
         if number not in self._may_ask:
@@ -79,8 +79,8 @@ class WishReader:
         return message
 
     @cached_property
-    def _own_statements(self) -> Mapping[int, str]:
-        return own_statements(self._request.messages, self._request.overlap, with_hypotheses=False)
+    def _outside_role_play(self) -> set[int]:
+        return outside_role_play(self._request.messages, self._request.overlap)
 
     @cached_property
     def _is_injected(self) -> bool:

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from agents.models.dates.dates import local
 from agents.models.offline.introductions import is_greeting, without_introduction
+from agents.models.offline.names_in_greetings import with_name_as_sentence
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -33,12 +34,13 @@ Scores = Sequence[SentenceScores | None]
 
 class ParsedMessage(NamedTuple):
     """A user's message with its sentences and the rules of its language; without both if its language has no rules. `follows`
-    tells for each sentence whether it directly follows the previous one."""
+    tells for each sentence whether it directly follows the previous one. `introduces`: the first one is made of a greeting."""
 
     message: SliceMessage
     rules: LanguageRules | None = None
     sentences: tuple[str, ...] = ()
     follows: tuple[bool, ...] = ()
+    introduces: bool = False
 
 
 def parse(message: SliceMessage) -> ParsedMessage:
@@ -47,11 +49,13 @@ def parse(message: SliceMessage) -> ParsedMessage:
     content = readable_beginning(wishes_in(message).rest) if message.role == "user" else ""
     if not content or is_injection(content):
         return ParsedMessage(message)
+    is_whole = content == message.content
+    introduced = with_name_as_sentence(content) if message.name is None else None
+    content = introduced or content
     rules = language_rules(content, message.language)
     if rules is None:
         return ParsedMessage(message)
     marked = [None, *sentences_with_gaps(content)]
-    is_whole = content == message.content
     opening = sum(1 for _ in takewhile(lambda each: each is not None and is_greeting(each), marked[1:])) + 1
     placed = [
         (text, is_whole and (before is not None or part > 0))
@@ -59,7 +63,8 @@ def parse(message: SliceMessage) -> ParsedMessage:
         if now is not None
         for part, text in enumerate(without_introduction(now) if number <= opening else [now])
     ]
-    return ParsedMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
+    texts, follows = tuple(text for text, _ in placed), tuple(each for _, each in placed)
+    return ParsedMessage(message, rules, texts, follows, introduces=introduced is not None)
 
 
 def without_frames(parsed: ParsedMessage) -> ParsedMessage:
@@ -80,7 +85,7 @@ def findings_in(
     """The statements of a user's message about its speaker, with their language. `scores` are the classifications of its
     sentences, in order; the rules alone read sentences without scores."""
     own = without_frames(parsed)
-    message, rules, sentences, follows = parsed if scores else own
+    message, rules, sentences, follows, _ = parsed if scores else own
     if rules is None:
         return
     said_at = local(message.timestamp, message.time_zone)
@@ -105,11 +110,12 @@ def findings_in(
 async def scores_of(
     classifier: SentenceClassifier, messages: Sequence[tuple[ParsedMessage, str]]
 ) -> list[list[SentenceScores | None]]:
-    """The classifications of the sentences of messages, in order. Each message comes with the content of the previous one,
-    which may be empty."""
+    """The classifications of the sentences of messages, in order; None for a sentence made of a greeting, which rules alone read.
+    Each message comes with the content of the previous one, which may be empty."""
     classified: list[list[Sentence]] = []
     for parsed, previous in messages:
         in_place = in_context(previous, parsed.sentences) if parsed.rules is not None else iter(())
         classified.append(list(islice(in_place, MOST_CLASSIFIED)))
     scored = iter(await classifier.classify([each for of_message in classified for each in of_message]))
-    return [list(islice(scored, len(of_message))) for of_message in classified]
+    scores = [list(islice(scored, len(of_message))) for of_message in classified]
+    return [[None, *of[1:]] if parsed.introduces else of for of, (parsed, _) in zip(scores, messages, strict=True)]

@@ -13,13 +13,13 @@ from agents.models.answers.speakers import display_names, with_user_for_name
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
+from agents.models.offline.classified_messages import classified_messages, parsed_messages
 from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, trusted_sentences
-from agents.models.offline.findings import ParsedMessage, findings_in, parse, scores_of
+from agents.models.offline.findings import ParsedMessage, Scores, findings_in
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
-from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.rule_engine import Finding
 from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS
 from agents.models.offline.rules.findings.impersonal_statements import impersonal_findings
@@ -44,7 +44,6 @@ from schemas.counts import counted
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
-from schemas.extraction.sentences import SentenceScores
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.counting import TokenCount
@@ -77,10 +76,7 @@ class OfflineProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
-        numbered = own_messages(request, with_hypotheses=self._classifier is None)
-        scores = await self._scores(numbered, request)
-        if self._classifier is not None and not scores:
-            numbered = own_messages(request, with_hypotheses=True)
+        numbered, scores = await self._read(request)
         speakers = {each.user_id for each in request.messages if each.role == "user"}
         thresholds = SEVERAL_SPEAKERS if len(speakers) > 1 else ONE_SPEAKER
         names = display_names(request.speakers, context.policy.privacy)
@@ -98,22 +94,16 @@ class OfflineProvider:
         checked = check_drafts(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
-    async def _scores(
-        self, numbered: Mapping[int, ParsedMessage], request: ExtractionRequest
-    ) -> dict[int, list[SentenceScores | None]]:
-        """The classifications of sentences, by the number of their message. If the classifier fails, the rules alone decide."""
-        if self._classifier is None:
-            return {}
-        first = request.overlap[-1].content if request.overlap else ""
-        previous = (first, *(each.content for each in request.messages))
-        with_previous = [(each, previous[number - 1]) for number, each in numbered.items()]
-        try:
-            return dict(zip(numbered, await scores_of(self._classifier, with_previous), strict=True))
-        except Exception:
-            log.exception(
-                "classifying the sentences of %s failed: the rules alone read them", counted(len(numbered), "messages")
-            )
-            return {}
+    async def _read(self, request: ExtractionRequest) -> tuple[dict[int, ParsedMessage], dict[int, Scores]]:
+        """The users' messages with words of their own and the classifications of their sentences, by message number. If the
+        classifier fails, the rules alone decide."""
+        if self._classifier is not None:
+            try:
+                return await classified_messages(self._classifier, request)
+            except Exception:
+                users = counted(sum(each.role == "user" for each in request.messages), "messages")
+                log.exception("classifying the sentences of %s failed: the rules alone read them", users)
+        return parsed_messages(request, own_statements(request.messages, request.overlap)), {}
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
         """Extracts from each slice alone: sharing a call would save nothing."""
@@ -182,17 +172,6 @@ def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory
             yield from (
                 draft_of(number, language, message, finding, known, DEFAULT_POLICY) for language, finding in found
             )
-
-
-def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[int, ParsedMessage]:
-    """The user's messages with words of their own, by number, prepared for the rules."""
-    own_words = own_statements(request.messages, request.overlap, with_hypotheses=with_hypotheses)
-    spoken = language_of(" ".join(each.content for each in request.messages))
-    return {
-        number: parse(structs.replace(each, content=own_words[number], language=each.language or spoken))
-        for number, each in enumerate(request.messages, start=1)
-        if number in own_words
-    }
 
 
 def own_memories(

@@ -108,6 +108,12 @@ def test_a_message_in_a_role_play_is_no_wish() -> None:
     assert batch.wishes == ()
 
 
+def test_a_story_hides_no_wish_of_the_next_message() -> None:
+    (batch,) = batches(slice_of("Write a story about a fox.", "Forget that I live in Berlin.")).values()
+
+    assert [wish.statement for wish in batch.wishes] == ["User lives in Berlin."]
+
+
 def test_a_role_play_of_one_guest_hides_no_wish_of_another() -> None:
     request = group(
         group_message(0, "bob", "Hello.", name="Bob"),

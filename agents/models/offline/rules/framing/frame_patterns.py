@@ -238,7 +238,7 @@ MUSIC_NOTES = re.compile("[♩♪♫♬🎵🎶🎤]")
 ROLE_PLAY = re.compile(
     rf"(?:{START}|\b(?:and|und|et|y|now|so|ok|okay|hey)\b,? )(?:"
     rf"{POLITE}{ROLE_PLAY_START}\b"
-    rf"|{YOU_ARE} {ARTICLE} {ROLE_TEXT}[,;.]? (?:and |und |et |y |me: ?|ich: ?|moi ?: ?|yo: ?)?{I_AM}\b"
+    rf"|{YOU_ARE} {ARTICLE} {ROLE_TEXT}[,;.]? (?:and |und |et |y |me: ?|ich: ?|moi ?: ?|yo: ?)?{I_AM} (?:{ARTICLE}\b|{NAME})"
     rf"|{I_AM} {ARTICLE} {ROLE_TEXT}[,;.]? (?:and |und |et |y )?{YOU_ARE} {ARTICLE}\b(?! (?:best|most|first|only)\b)"
     rf"|{YOU_ARE} {ARTICLE} (?:[\w-]+ )?{ROLE_NAME}(?=[.,;!:]|$)"
     rf"|(?:today|tonight|heute|aujourd'hui|hoy),? (?:{I_AM}|bin ich) {NAME}"
@@ -250,6 +250,7 @@ FRAME_END = re.compile(
     rf"\b(?:{LEAVES_FRAME}|(?:stop|end|enough of) (?:the|this|with the)? ?(?:role-?play\w*|game|act\w*|story))\b",
     re.IGNORECASE,
 )
+ADDITION = re.compile(r"\b(?:also|too|as well|auch|aussi|también)\b", re.IGNORECASE)
 # Phrases that mark the preceding text as a joke.
 JOKE = re.compile(
     r"^(?:(?:lol|jk|haha\w*|no|ok|sorry|nein|non)[,.! ]+)*(?:i'?m |i was |i am |that was |it was )?(?:just "

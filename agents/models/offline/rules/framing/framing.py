@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from agents.models.offline.rules.framing.frame_patterns import (
     ACTION,
+    ADDITION,
     DIALOGUE,
     DIALOGUE_INLINE,
     DREAM_OR_GAME,
@@ -50,18 +51,9 @@ from agents.models.offline.rules.framing.frame_patterns import (
 )
 
 SEPARATORS = " ,:;.!–—-"  # between the phrase that ends a frame and the speaker's own words
-# Frames that later messages continue.
-CONTINUED = (
-    ROLE_PLAY,
-    FICTION_REQUESTED,
-    FICTION_WANTED,
-    FICTION_ANNOUNCED,
-    POINT_OF_VIEW,
-    IMPOSSIBLE_SELF,
-    FANTASY,
-    ACTION,
-    IN_GAME,
-)
+# Frames that later messages continue: plays, in which the person speaks in a role, and others.
+PLAYS = (ROLE_PLAY, IMPOSSIBLE_SELF, FANTASY, ACTION)
+CONTINUED = (*PLAYS, FICTION_REQUESTED, FICTION_WANTED, FICTION_ANNOUNCED, POINT_OF_VIEW, IN_GAME)
 
 
 @lru_cache(maxsize=8)
@@ -132,10 +124,20 @@ def opens_frame(text: str, *, with_hypotheses: bool = True) -> bool:
     return bool(found) and not FRAME_END.search(text, max(found))
 
 
+def opens_play(text: str) -> bool:
+    """Whether the text that opens a frame opens a role play, and does not ask for a text: "write a story where I am a dragon"."""
+    return FICTION_REQUESTED.search(text) is None and any(play.search(text) for play in PLAYS)
+
+
 def after_frame(text: str) -> str | None:
     """The text from the phrase that ends the frame on; None without such a phrase."""
     found = FRAME_END.search(text) or JOKE.search(text)
     return None if found is None else text[found.start() :]
+
+
+def adds_to_previous(sentence: str) -> bool:
+    """Whether a sentence adds to what was said before: "I also own a ship"."""
+    return ADDITION.search(sentence) is not None
 
 
 def is_taken_back(text: str) -> bool:
