@@ -82,5 +82,7 @@ async def pages_of_user(settings: Settings, pool: Pool, user: User) -> AsyncIter
     policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     scope = await erasure_scope(Owners(pool), policies, user)
     if not scope.whole:
-        raise Misconfigured(f"{user.user_id} has more than {MAX_FOUND:,} conversations or namespaces: give --app or --tenant")
+        raise Misconfigured(
+            f"{user.user_id} has more than {MAX_FOUND:,} conversations or namespaces: give --app or --tenant"
+        )
     return user_export_pages(Exports(pool), Archive(pool), user, scope)
