@@ -20,14 +20,12 @@ LOOK_S: Final = 0.1
 
 
 class Conversation(Struct, frozen=True):
-    """`state` is None until the window is projected; `namespaces` are all that it feeds under the current policies. `is_empty`:
-    all of its messages were erased."""
+    """`state` is None until the window is projected; `namespaces` are all that it feeds under the current policies."""
 
     scope: Scope
     namespaces: tuple[str, ...]
     policy: Policy
     state: WindowState | None = None
-    is_empty: bool = False
 
     @property
     def conversation_id(self) -> str:
@@ -74,13 +72,17 @@ class Conversations:
         self._archive = archive
         self._policies = policies
 
-    async def find(self, conversation_id: str, allowed: Callable[[str], bool]) -> Conversation | None:
+    async def find(
+        self, conversation_id: str, allowed: Callable[[str], bool], *, with_empty: bool = False
+    ) -> Conversation | None:
         """The conversation, for a caller who is `allowed` in namespaces.
 
-        Returns None if the caller may not read one of its namespaces, as for an unknown conversation.
+        Returns None if the caller may not read one of its namespaces, as for an unknown conversation; unless `with_empty`, also
+        for one that has no message, because all of them were erased.
         """
         state, said = await asyncio.gather(self._states.of(conversation_id), self._archive.scopes(conversation_id))
-        if state is None and not said:
+        has_messages = bool(said) or (state is not None and state.statistics.total_messages > 0)
+        if not (has_messages or (with_empty and state is not None)):
             return None
         scope = scope_of(conversation_id, state.scope if state else None, said)
         namespaces = namespaces_of(scope, said, self._policies)
@@ -88,8 +90,7 @@ class Conversations:
             return None
         if state is not None and any(gap.summary for gap in state.gaps) and await self._archive.erased(namespaces):
             state = without_summaries(state)
-        is_empty = not said and state is not None and state.statistics.total_messages == 0
-        return Conversation(scope, namespaces, self._policies.match(scope), state, is_empty)
+        return Conversation(scope, namespaces, self._policies.match(scope), state)
 
     async def find_with_window(
         self, conversation_id: str, allowed: Callable[[str], bool], wait_s: float

@@ -1,4 +1,4 @@
-"""Determines what an erasure would affect, to check the caller's rights and for previews."""
+"""Determines what an erasure or export of a user concerns, to check the caller's rights and for previews."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -6,8 +6,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from agents.api.access.callers import Caller
+from agents.api.http.problems import Problem
 from agents.conversations.lookup import Conversation
 from agents.erasure.affected_namespaces import is_of_another, plan_erasure
+from schemas.access.keys import Right
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import Erasure
@@ -109,6 +112,17 @@ async def erasure_scope(owners: OwnerStore, policies: PolicySelector, user: User
     whole = len(scopes) <= MAX_FOUND and len(names) <= MAX_FOUND
     with_others = frozenset(scope.conversation_id for scope in scopes if is_of_another(scope, erasure))
     return ErasureScope(own, shared, conversations, with_others, whole)
+
+
+def require_rights(caller: Caller, right: Right, scope: ErasureScope, further: Collection[str] = ()) -> None:
+    """Requires the right in the namespaces of the scope and in further ones, in all namespaces if none are known or if a lookup
+    reached its limit. The refusal is the same for every user, so that it does not reveal whether a user exists. Raises
+    Problem 403."""
+    namespaces = (*scope.own, *scope.shared, *further)
+    is_known = bool(namespaces) and scope.whole
+    if not (all(caller.may(right, name) for name in namespaces) if is_known else caller.may_everywhere(right)):
+        where = "in a namespace that this user concerns, or there is no such user"
+        raise Problem(403, "forbidden", f"the key {caller.name!r} lacks the right {right!r} {where}")
 
 
 async def preview_erasure(owners: OwnerStore, user: User, scope: ErasureScope) -> ErasurePreview:

@@ -237,7 +237,9 @@ async def erase_conversation(
 
     The key needs every right in all namespaces that the conversation feeds; for an unknown conversation, in all namespaces.
     """
-    conversation = await ports.conversations.find(conversation_id, lambda namespace: caller.may("admin", namespace))
+    conversation = await ports.conversations.find(
+        conversation_id, lambda namespace: caller.may("admin", namespace), with_empty=True
+    )
     if conversation is None and not caller.may_everywhere("admin"):
         raise not_found("there is no conversation with this id, or this key may not erase it")
     return await begin_erasure(ports, caller, "conversation", key, reason, conversation_id=conversation_id)
@@ -258,7 +260,7 @@ async def load_conversation(
     conversation = await ports.conversations.find_with_window(
         conversation_id, lambda namespace: caller.may("read", namespace), window_wait_s
     )
-    if conversation is None or conversation.is_empty:
+    if conversation is None:
         raise not_found("there is no conversation with this id, or this key may not read it")
     return conversation
 

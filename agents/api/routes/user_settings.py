@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.access.erasure import erasure_scope
+from agents.api.access.erasure import erasure_scope, require_rights
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import conflict, invalid
 from agents.api.ports import Ports, PortsOf
@@ -82,9 +82,5 @@ async def require_right(caller: Caller, right: Right, user: User, ports: Ports) 
         return caller.require_everywhere(right)
     scope = Scope(conversation_id=UNKNOWN, user_id=user.user_id, tenant_id=user.tenant_id, app_id=user.app_id)
     affected = await erasure_scope(ports.owners, ports.policies, user)
-    namespaces = {*affected.own, *affected.shared, *ports.policies.match(scope).personal_namespaces_of(scope)}
-    if not namespaces or not affected.whole:
-        caller.require_everywhere(right)
-    for namespace in sorted(namespaces):
-        caller.require(right, namespace)
+    require_rights(caller, right, affected, ports.policies.match(scope).personal_namespaces_of(scope))
     return None

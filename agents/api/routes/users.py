@@ -6,16 +6,14 @@ from fastapi import APIRouter, Depends, Query, Response
 from msgspec import Meta
 
 from agents.api.access.authentication import CallerOf
-from agents.api.access.callers import Caller
-from agents.api.access.erasure import ErasurePreview, ErasureScope, erasure_scope, preview_erasure
+from agents.api.access.erasure import ErasurePreview, erasure_scope, preview_erasure, require_rights
 from agents.api.access.user_export import ExportedData, user_export_pages
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.json_lines import documented_lines, streamed_lines
-from agents.api.http.problems import Problem, invalid
+from agents.api.http.problems import invalid
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
 from agents.api.routes.erasures import IN_PROGRESS, begin_erasure
-from schemas.access.keys import Right
 from schemas.conversations.user_settings import User
 from schemas.erasure.receipts import Receipt
 from sinks.erasure.owners import MAX_FOUND
@@ -77,13 +75,3 @@ async def export_user(
     if not scope.whole:
         raise invalid(f"the user has more than {MAX_FOUND:,} conversations or namespaces: give `app_id` or `tenant_id`")
     return await streamed_lines(user_export_pages(ports.exports, ports.archive, user, scope))
-
-
-def require_rights(caller: Caller, right: Right, scope: ErasureScope) -> None:
-    """Requires the right in the namespaces of the scope, in all namespaces if none are known or if a lookup reached its limit.
-    The refusal is the same for every user, so that it does not reveal whether a user exists. Raises Problem 403."""
-    namespaces = (*scope.own, *scope.shared)
-    is_known = bool(namespaces) and scope.whole
-    if not (all(caller.may(right, name) for name in namespaces) if is_known else caller.may_everywhere(right)):
-        where = "in a namespace that this user concerns, or there is no such user"
-        raise Problem(403, "forbidden", f"the key {caller.name!r} lacks the right {right!r} {where}")

@@ -88,8 +88,10 @@ async def test_a_conversation_whose_messages_were_all_erased_is_not_found_and_na
     await api.windows.project([a_state("erased", scope=scope, statistics=nothing)])
     assert await ids(api) == ["kept"]
     assert await ids(api, user_id="ada") == ["kept"]
-    for path in ("", "/messages", "/context", "/prunings"):
+    for path in ("", "/messages", "/context", "/prunings", "/erasure"):
         assert (await api.client(admin="*").get(f"{LIST}/erased{path}")).status_code == 404
+    asked = {"conversation_id": "erased", "text": "What is there to eat?"}
+    assert (await api.client(admin="*").post("/v1/context", json=asked)).status_code == 404
     assert (await api.client(admin="app/*").delete(f"{LIST}/erased")).status_code == 200, "a repeated erasure"
 
 
