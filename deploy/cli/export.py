@@ -41,7 +41,7 @@ async def export(
     tenant: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this tenant.")] = None,
     app: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this app.")] = None,
 ) -> None:
-    """Write the memories of a namespace, or everything about a user, as JSON Lines.
+    """Write the memories of a namespace, or the data of a user, as JSON Lines.
 
     Of a namespace: live, superseded and expired memories. Of a user: memories of any status with their versions, and messages.
     """
@@ -93,5 +93,7 @@ async def pages_of_user(settings: Settings, pool: Pool, user: User) -> AsyncIter
     policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     scope = await erasure_scope(Owners(pool), policies, user)
     if not scope.whole:
-        raise Misconfigured(f"{user.user_id} has more than {MAX_FOUND:,} conversations: give --app or --tenant")
+        raise Misconfigured(
+            f"{user.user_id} has more than {MAX_FOUND:,} conversations or namespaces: give --app or --tenant"
+        )
     return user_export_pages(Exports(pool), Archive(pool), user, scope)

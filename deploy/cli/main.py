@@ -26,7 +26,7 @@ COMMANDS = {
     "mcp": "Serve the memory tools over MCP (Model Context Protocol) on standard input and output.",
     "events": "Print memory events, one per line.",
     "erase": "Erase a user, a conversation or a namespace everywhere, and show the receipt.",
-    "export": "Write the memories of a namespace, or everything about a user, as JSON Lines.",
+    "export": "Write the memories of a namespace, or the data of a user, as JSON Lines.",
     "import": "Import memories from JSON Lines. Existing memories with the same id or text stay unchanged.",
     "reindex": "Rebuild Qdrant from PostgreSQL. Embeds only texts with vectors of another model. Safe while workers run.",
     "backfill": "Index archived messages that have no passages yet. Resumes if interrupted. Safe while workers run.",

@@ -21,7 +21,7 @@ class Owners:
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
         """The scopes of conversations in which the user spoke, those of other speakers included, from the archive and the
-        windows: at most MOST + 1."""
+        windows: at most MAX_FOUND + 1."""
         with translated("finding conversations of a user"):
             rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MAX_FOUND + 1)
         return tuple(msgspec.convert(dict(row), Scope) for row in rows)
@@ -33,7 +33,7 @@ class Owners:
         return tuple(row["namespace"] for row in rows)
 
     async def namespaces_naming(self, part: str) -> tuple[str, ...]:
-        """Namespaces with this part in their names: at most MOST + 1."""
+        """Namespaces with this part in their names: at most MAX_FOUND + 1."""
         with translated("searching for namespaces"):
             rows = await self._pool.fetch(query("owners", "named"), storable(part), MAX_FOUND + 1)
         return tuple(row["namespace"] for row in rows)

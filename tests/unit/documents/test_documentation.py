@@ -123,6 +123,11 @@ def test_heading_anchors_are_computed_as_on_github():
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_no_page_has_the_marks_of_a_merge_conflict(name: str):
+    assert not re.search(r"^(?:<{7}|>{7}) ", (ROOT / name).read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_links_resolve_to_existing_files_and_headings(name: str):
     path = ROOT / name
     for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", path.read_text())):
