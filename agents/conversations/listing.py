@@ -113,9 +113,9 @@ class ConversationList:
     def _may_match(
         self, window: WindowSummary, query: ConversationQuery, allowed: Allowed, restriction: Restriction | None
     ) -> bool:
-        """Whether the window alone allows a match. An erasure empties windows. Further speakers can only remove rights; a
-        namespace that names no user is fed by the conversation, not by them."""
-        if window.statistics.total_messages == 0 or (query.phase is not None and window.phase != query.phase):
+        """Whether the window alone allows a match. Further speakers can only remove rights; a namespace that names no user
+        is fed by the conversation, not by them."""
+        if query.phase is not None and window.phase != query.phase:
             return False
         own = namespaces_of(window.scope, (), self._policies)
         return may_read_all(allowed, own) and (
@@ -123,8 +123,11 @@ class ConversationList:
         )
 
     async def _known(self, windows: Sequence[WindowSummary]) -> list[ListedConversation]:
+        """The conversations with messages. After an erasure neither the window nor the archive has any; a late end event alone
+        opens an empty window of a conversation that the archive has."""
         scopes = await self._speakers.scopes_of([each.scope.conversation_id for each in windows])
-        return [self._listed(each, scopes.get(each.scope.conversation_id, ())) for each in windows]
+        known = ((each, scopes.get(each.scope.conversation_id, ())) for each in windows)
+        return [self._listed(each, said) for each, said in known if said or each.statistics.total_messages]
 
     def _listed(self, window: WindowSummary, message_scopes: Sequence[Scope]) -> ListedConversation:
         scope = scope_of(window.scope.conversation_id, window.scope, message_scopes)

@@ -1,10 +1,10 @@
 """`memstream export`: writes the memories of a namespace, or what is stored about a user, as JSON Lines."""
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -49,11 +49,7 @@ async def export(
     if about is not None and (namespace or namespace_option or versions):
         raise WrongUsage("--user exports all namespaces, with versions: give it without a namespace and --versions")
     name, lines = about.user_id if about else one_namespace(namespace, namespace_option), 0
-    with ExitStack() as opened:
-        try:
-            target = opened.enter_context(output.open("xb")) if output else sys.stdout.buffer
-        except OSError as exc:
-            raise Misconfigured(f"cannot create {output}: {exc.strerror}") from exc
+    with created(output) if output else nullcontext(sys.stdout.buffer) as target:
         settings = load()
         async with connections.postgres(settings, max_size=1) as pool:
             if about is None:
@@ -65,6 +61,21 @@ async def export(
                 lines += page.count(b"\n")
         target.flush()
     terminal.print_error(f"exported {counted(lines, 'memories' if about is None else 'records')} of {name}")
+
+
+@contextmanager
+def created(path: Path) -> Iterator[BinaryIO]:
+    """A new file, which is removed if the export fails: half an export looks like a whole one. Raises Misconfigured."""
+    try:
+        file = path.open("xb")
+    except OSError as exc:
+        raise Misconfigured(f"cannot create {path}: {exc.strerror}") from exc
+    try:
+        with file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def user_of(user_id: str | None, tenant_id: str | None, app_id: str | None) -> User | None:

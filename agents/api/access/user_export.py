@@ -1,6 +1,6 @@
 """Exports what is stored about a user as JSON Lines: memories of all namespaces, and messages."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import belongs_to
 from schemas.memories.memories import EVERY_STATUS
 from sinks.archive.messages import ArchivedMessage, Place
+from streams.windows.extraction.speakers import may_be_one, name_key
 
 PAGE_SIZE: Final = 200  # messages per query
 
@@ -34,36 +35,58 @@ async def user_export_pages(
     pages: MemoryPages, archive: ArchivePages, user: User, scope: ErasureScope
 ) -> AsyncIterator[bytes]:
     """Yields the JSON lines of one page at a time: the user's memories, then the user's messages. Raises Retryable."""
-    for namespace in (*scope.own, *scope.shared):
-        is_own = namespace in scope.own
-        async for memories in exported_memories(pages, namespace, EVERY_STATUS, with_versions=is_own):
-            theirs = memories if is_own else [told_by(user, each) for each in memories if is_told_by(user, each, scope)]
-            yield json_lines(ExportedData(memory=each) for each in theirs)
+    conversations = frozenset(scope.conversations)
+    for namespace in scope.own:
+        async for memories in exported_memories(pages, namespace, EVERY_STATUS, with_versions=True):
+            yield json_lines(ExportedData(memory=each) for each in memories if not is_told_by_others(user, each))
+    for namespace in scope.shared:
+        async for memories in exported_memories(pages, namespace, EVERY_STATUS, with_versions=False):
+            theirs = (part_told_by(user, each, conversations) for each in memories)
+            yield json_lines(ExportedData(memory=each) for each in theirs if each is not None)
     for conversation_id in scope.conversations:
-        beyond: Place | None = None
-        is_shared = conversation_id in scope.with_others
-        while page := await archive.page(conversation_id, beyond=beyond, limit=PAGE_SIZE):
-            beyond = page[-1].partition, page[-1].position
-            messages = [each.message for each in page if is_said_by(user, each.message, is_shared=is_shared)]
-            yield json_lines(ExportedData(message=each) for each in messages)
+        is_alone = conversation_id not in scope.with_others and not await has_guests(archive, conversation_id)
+        async for messages in message_pages(archive, conversation_id):
+            said = (each for each in messages if is_said_by(user, each, is_alone=is_alone))
+            yield json_lines(ExportedData(message=each) for each in said)
 
 
-def is_told_by(user: User, memory: ExportedMemory, scope: ErasureScope) -> bool:
-    """Whether the user told a memory of a shared namespace, in a conversation of the scope if the memory has sources."""
-    if not memory.sources:
-        return user.user_id in memory.told_by
-    return any(each.user_id == user.user_id and each.conversation_id in scope.conversations for each in memory.sources)
+def is_told_by_others(user: User, memory: ExportedMemory) -> bool:
+    """Whether all sources of a memory are messages of guests or other users."""
+    of_others = [each.guest_id is not None or each.user_id not in (None, user.user_id) for each in memory.sources]
+    return bool(of_others) and all(of_others)
 
 
-def told_by(user: User, memory: ExportedMemory) -> ExportedMemory:
-    """The memory without the names and messages of the others who told it."""
-    sources = tuple(each for each in memory.sources if each.user_id == user.user_id)
+def part_told_by(user: User, memory: ExportedMemory, conversations: Collection[str]) -> ExportedMemory | None:
+    """A memory of a shared namespace without the names and messages of others who told it. None if the user did not tell it,
+    in one of these conversations if the memory has sources."""
+    of_user = (each for each in memory.sources if each.user_id == user.user_id)
+    sources = tuple(each for each in of_user if each.conversation_id in conversations)
+    if not (sources if memory.sources else user.user_id in memory.told_by):
+        return None
     return replace(memory, sources=sources, told_by=(user.user_id,))
 
 
-def is_said_by(user: User, message: Message, *, is_shared: bool) -> bool:
-    """Whether the user wrote a message; of messages without a user, those of conversations without other users and guests."""
-    if message.user_id is not None:
-        return belongs_to(Scope.of(message), user.user_id, user.tenant_id, user.app_id)
-    is_guest = message.role == "user" and message.name is not None
-    return not is_shared and not is_guest
+async def message_pages(archive: ArchivePages, conversation_id: str) -> AsyncIterator[list[Message]]:
+    beyond: Place | None = None
+    while page := await archive.page(conversation_id, beyond=beyond, limit=PAGE_SIZE):
+        beyond = page[-1].partition, page[-1].position
+        yield [each.message for each in page]
+
+
+async def has_guests(archive: ArchivePages, conversation_id: str) -> bool:
+    """Whether a conversation of one user has messages of people without a `user_id`, who have other names than the user."""
+    own: set[str] = set()
+    unknown: set[str] = set()
+    async for messages in message_pages(archive, conversation_id):
+        for each in messages:
+            if each.role == "user" and (name := name_key(each.name or "")):
+                (unknown if each.user_id is None else own).add(name)
+    return any(not any(may_be_one(name, each) for each in own) for name in unknown)
+
+
+def is_said_by(user: User, message: Message, *, is_alone: bool) -> bool:
+    """Whether the user wrote a message; a message without a user counts as the user's if nobody else speaks in the
+    conversation."""
+    if message.user_id is None:
+        return is_alone
+    return belongs_to(Scope.of(message), user.user_id, user.tenant_id, user.app_id)

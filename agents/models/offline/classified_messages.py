@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from agents.models.offline.findings import ParsedMessage, Scores, parse, scores_of
-from agents.models.offline.own_statements import spoken_words
+from agents.models.offline.own_statements import Words, spoken_words
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.findings.classified_statements import (
     ONE_SPEAKER,
@@ -31,21 +31,30 @@ async def classified_messages(
     sentences look like facts."""
     words = spoken_words(request.messages, request.overlap, with_hypotheses=False)
     messages = parsed_messages(request, {number: each.content for number, each in words.items()})
+    played = await played_messages(classifier, words, messages)
+    messages = {number: each for number, each in messages.items() if number not in played}
     first = request.overlap[-1].content if request.overlap else ""
     previous = (first, *(each.content for each in request.messages))
-    after_previous = await scores_of(classifier, [(each, previous[number - 1]) for number, each in messages.items()])
-    scores: dict[int, Scores] = dict(zip(messages, after_previous, strict=True))
-    for number, (_, opener) in words.items():
-        if not opener:
-            continue
-        message = messages[number]
-        opened_by = parse(structs.replace(message.message, content=opener))
-        of_opener, after_opener = await scores_of(classifier, [(opened_by, ""), (message, opener[:OPENER_CHARS])])
-        if words[number].in_role_play and not only_states_facts(of_opener):
-            del messages[number], scores[number]
-        else:
-            scores[number] = list(in_frame(message.sentences, scores[number], after_opener))
+    in_place = [(each, previous[number - 1]) for number, each in messages.items()]
+    framed = {number: words[number].opener[:OPENER_CHARS] for number in messages if words[number].opener}
+    found = await scores_of(classifier, [*in_place, *((messages[number], opener) for number, opener in framed.items())])
+    scores: dict[int, Scores] = dict(zip(messages, found, strict=False))  # the others are those after openers
+    for number, after_opener in zip(framed, found[len(messages) :], strict=True):
+        scores[number] = list(in_frame(messages[number].sentences, scores[number], after_opener))
     return messages, scores
+
+
+async def played_messages(
+    classifier: SentenceClassifier, words: Mapping[int, Words], messages: Mapping[int, ParsedMessage]
+) -> set[int]:
+    """The numbers of messages in a role play. Each opener is classified once: it may be as long as a page."""
+    playing = {number: each.opener for number, each in words.items() if each.in_role_play}
+    openers = {
+        opener: parse(structs.replace(messages[number].message, content=opener)) for number, opener in playing.items()
+    }
+    found = await scores_of(classifier, [(each, "") for each in openers.values()])
+    factual = {opener for opener, scores in zip(openers, found, strict=True) if only_states_facts(scores)}
+    return {number for number, opener in playing.items() if opener not in factual}
 
 
 def only_states_facts(opener: Scores) -> bool:

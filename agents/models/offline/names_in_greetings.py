@@ -5,7 +5,7 @@ from typing import Final
 
 from agents.models.offline.introductions import EVERYBODY, WORDS
 
-WORD: Final = r"(?-i:[A-ZÀ-Þ][a-zß-ÿ]+(?:['’-][A-ZÀ-Þ]?[a-zß-ÿ]+)?)"
+WORD: Final = r"(?-i:(?:Ma?c|[DO]['’])?[A-ZÀ-Þ][a-zß-ÿ]+(?:-[A-ZÀ-Þ][a-zß-ÿ]+|['’][A-ZÀ-Þ]?[a-zß-ÿ]+)*)"
 # Capitalised words that follow "it's", "I'm" or "soy" and are no names.
 NO_NAME: Final = (
     r"(?!(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october"
@@ -13,6 +13,7 @@ NO_NAME: Final = (
     r"|aries|tauro|géminis|gemini|cáncer|cancer|virgo|libra|escorpio|scorpio|sagitario|sagittarius|capricornio|capricorn"
     r"|acuario|aquarius|piscis|pisces|bélier|taureau|gémeaux|lion|vierge|balance|scorpion|sagittaire|capricorne|verseau|poissons"
     r"|greek|dutch|swiss|czech|thai|french|irish|welsh|iraqi|israeli|pakistani|afghan|arab|kurd|turk|dane|swede|finn|scot|brit"
+    r"|italian|russian|persian|iranian|bosnian|haitian|libyan|kenyan|ugandan|moroccan|chilean|filipin[oa]|catalan|aussie|vegan"
     r"|german|american|african|asian|european|latin[oa]|korean|mexican|cuban|indian|belgian|norwegian|syrian|serbian|texan"
     r"|muslim|hindu|sikh|buddhist|jew|jewish|catholic|christian|protestant|orthodox|mormon|atheist|mom|mum|dad|nurse|newbie"
     r"|fran[cç]aise?|anglaise?|allemande?|italien(?:ne)?|espagnole?|belge|suisse|marocaine?|algérien(?:ne)?"
@@ -36,7 +37,7 @@ WITHOUT_GREETING: Final = (
     (rf"(?:ici|moi,? c['’]est) {NAME}", "Mon nom est {}."),
     (rf"soy {NAME}", "Mi nombre es {}."),
 )
-END: Final = r"(?: *[.,!;–—-]+ *| (?:and|und|et|y) | *$)"
+END: Final = r"(?: *[.,!;–—]+ *| +-+ *| (?:and|und|et|y) | *$)"
 APPOSITION: Final = re.compile(r"(?:\d|an? (?!few\b|quick\b|question\b))")  # "Marlene, 71", "Sara, a nurse from Leeds"
 FORMS: Final = tuple(
     (re.compile(rf"(?:{begins}){form}{END}", re.IGNORECASE), sentence)

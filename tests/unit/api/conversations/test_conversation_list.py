@@ -95,6 +95,12 @@ async def test_a_conversation_whose_messages_were_all_erased_is_not_found_and_na
     assert (await api.client(admin="app/*").delete(f"{LIST}/erased")).status_code == 200, "a repeated erasure"
 
 
+async def test_an_end_event_after_the_window_was_forgotten_leaves_the_conversation_in_the_list(api: Api):
+    nothing = replace(a_state().statistics, total_messages=0, messages_in_context=0, pruned_messages=0)
+    await talked(api, "ended twice", 1, statistics=nothing, phase="ended")
+    assert await ids(api) == ["ended twice"]
+
+
 async def test_a_shared_conversation_is_listed_for_each_participant_and_only_to_keys_that_may_read_all_of_them(
     api: Api,
 ):

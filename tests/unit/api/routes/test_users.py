@@ -231,7 +231,6 @@ async def test_an_export_of_a_user_has_the_users_messages_and_replies_to_the_use
     for conversation_id in ("alone", "group"):
         api.archive.say(conversation_id, ("user", "I ski."), app_id="app", user_id="ada")
         api.archive.say(conversation_id, ("assistant", "Nice."), app_id="app")
-        api.archive.say(conversation_id, ("user", "Me too."), app_id="app", name="Guest")
         api.archive.say(
             conversation_id, *[("user", f"Run {number}.") for number in range(200)], app_id="app", user_id="ada"
         )
@@ -242,6 +241,27 @@ async def test_an_export_of_a_user_has_the_users_messages_and_replies_to_the_use
     }
     assert (said["alone"][:3], len(said["alone"])) == (["I ski.", "Nice.", "Run 0."], 202)
     assert (said["group"][:2], len(said["group"])) == (["I ski.", "Run 0."], 201)
+
+
+async def test_an_export_of_a_user_has_neither_the_words_of_guests_nor_replies_that_may_be_to_them(api: Api):
+    guest = Source(conversation_id="c1", message_id="3", guest_id="g")
+    api.memories.put(
+        a_memory("mine", namespace="conversation/c1"),
+        a_memory("guests", namespace="conversation/c1", sources=(guest,)),
+    )
+    api.owners.conversations = [Scope(conversation_id=name, app_id="notes", user_id="ada") for name in ("c1", "c2")]
+    for conversation_id, second in (("c1", "Rob"), ("c2", "ada smith")):
+        api.archive.say(conversation_id, ("user", "I ski."), app_id="notes", user_id="ada", name="Ada")
+        api.archive.say(conversation_id, ("user", "I am ill."), app_id="notes", name=second)
+        api.archive.say(conversation_id, ("assistant", "Get well soon."), app_id="notes")
+    found = await exported(api)
+    assert {each["memory_id"] for each in found["memory"]} == {"a", "mine"}
+    assert [(each["conversation_id"], each["content"]) for each in found["message"]] == [
+        ("c1", "I ski."),
+        ("c2", "I ski."),
+        ("c2", "I am ill."),
+        ("c2", "Get well soon."),
+    ]
 
 
 async def test_an_export_of_a_user_of_one_app_leaves_out_the_same_id_in_another_app(api: Api):

@@ -86,3 +86,10 @@ async def test_a_story_within_a_role_play_does_not_end_it() -> None:
 async def test_a_fact_about_a_play_opens_no_role_play() -> None:
     fake = FakeSentenceClassifier({"I have a mock interview on Friday.": STATEMENT, "I own a ship.": STATEMENT})
     assert await kept_of_last(fake, "I have a mock interview on Friday.", "I own a ship.") == ["User owns a ship."]
+
+
+async def test_the_message_that_opens_a_role_play_is_classified_once_however_many_messages_continue_it() -> None:
+    fake = FakeSentenceClassifier()
+    opener = "Let's do a mock interview. You are the boss."
+    await kept_of_last(fake, opener, *(f"I own ship {number}." for number in range(9)))
+    assert [each.text for each in fake.classified].count("You are the boss.") == 2, "as an opener and as a message"
