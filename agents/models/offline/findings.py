@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from agents.models.dates.dates import local
-from agents.models.offline.introductions import is_greeting, without_introduction
-from agents.models.offline.names_in_greetings import with_name_as_sentence
+from agents.models.offline.introductions import is_greeting, with_name_as_sentence, without_introduction
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding

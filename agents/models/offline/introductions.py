@@ -1,9 +1,12 @@
 """Splits sentences that greet or introduce the speaker: statements after these words are read on their own. The classifier of
-sentences takes "Hello, I'm allergic to nuts" for made up, and "I'm allergic to nuts" for a limit."""
+sentences takes "Hello, I'm allergic to nuts" for made up, and "I'm allergic to nuts" for a limit. A name in a greeting ("Hi, Sara
+here") becomes a sentence that rules read."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
+
+from agents.models.offline.no_names import is_name
 
 WORDS: Final = (
     r"(?i:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|servus|moin(?: moin)?|guten (?:tag|morgen|abend)"
@@ -43,6 +46,36 @@ INTRODUCTIONS: Final = (
         "",
     ),
 )
+# Greetings with the name of the speaker. "I'm …" is no such form, as most words after it are no names.
+GIVEN_WORD: Final = r"(?-i:[A-ZÀ-Þ][a-zß-ÿ]+(?:-[A-ZÀ-Þ]?[a-zß-ÿ]+|['’][A-ZÀ-Þ][a-zß-ÿ]+)?)"
+GIVEN: Final = rf"(?P<name>{GIVEN_WORD}(?: {GIVEN_WORD})?)"
+GREETED: Final = rf"{WORDS}(?: {EVERYBODY})?[,.!]* "
+DEPARTMENT: Final = r"(?: from (?:[A-Z]{2,3}|(?!(?:the|my|our|an?)\b)[a-z][\w-]*)(?![\w-]))"
+END: Final = rf"(?: *[.,!;–—-]+ *| (?:and|und|et|y) {SPEAKER}| *$)"
+# Each with the sentence that says the same.
+NAMED: Final = tuple(
+    (re.compile(form + END, re.IGNORECASE), sentence)
+    for form, sentence in (
+        (rf"{GREETED}(?:it['’]?s|it is|this is) {GIVEN}(?: (?:here|again|speaking))?{DEPARTMENT}?", "My name is {}."),
+        (rf"{GREETED}{GIVEN} here", "My name is {}."),
+        (
+            rf"(?:{GREETED})?(?:mein name ist|hier (?:spricht|schreibt)|ich bin(?:['’]?s| es),) {GIVEN}",
+            "Ich heiße {}.",
+        ),
+        (rf"(?:{GREETED})?ici {GIVEN}", "Je m'appelle {}."),
+        (rf"(?:{GREETED})?(?:aquí|te (?:habla|escribe)) {GIVEN}", "Me llamo {}."),
+    )
+)
+
+
+def with_name_as_sentence(text: str) -> str | None:
+    """The message with the name of its greeting as a sentence: "My name is Sara. I'm vegan" for "Hi, Sara here, I'm vegan". None
+    for other messages."""
+    for pattern, sentence in NAMED:
+        found = pattern.match(text)
+        if found and is_name(found["name"]):
+            return f"{sentence.format(found['name'])} {capitalised(text[found.end() :])}".rstrip()
+    return None
 
 
 def is_greeting(sentence: str) -> bool:

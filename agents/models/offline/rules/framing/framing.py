@@ -4,9 +4,10 @@ A statement is its speaker's own unless it is in a frame. A frame opens with som
 dream); a subject that is not the speaker (a character, a narrator); a text to work on (a sentence to correct, an example, a
 letter); a request to invent something, to play a role or to suppose something; and an impossible speaker.
 
-Statements in a frame are not extracted, whether the frame is named before or after them. A frame that is continued (a role,
-a shared story) ends when a message leaves it, or after a long pause. Words that only name a work ("I read a novel", "I work
-in the game industry") open no frame. In doubt nothing is extracted; the message stays searchable.
+By rules alone, statements in a frame are not extracted, whether the frame is named before or after them. A classifier of
+sentences judges them instead, except in later messages of a role play. A frame that is continued (a role, a shared story) ends
+when a message leaves it, or after a long pause. Words that only name a work ("I read a novel", "I work in the game industry")
+open no frame. In doubt the rules extract nothing; the message stays searchable.
 """
 
 import re
