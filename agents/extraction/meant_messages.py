@@ -1,7 +1,7 @@
 """Which message "that" means in a wish to forget, such as "forget that". Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -20,13 +20,15 @@ class MeantMessage(Struct, frozen=True):
 
 def message_meant(request: ExtractionRequest, wish: SliceMessage) -> MeantMessage | None:
     """The message before the wish, in slice or overlap: the wisher's own, or another person's statement about the wisher. None
-    if another person's statement is about anything else: then it is unclear what the wisher means."""
+    if another person's statement is about anything else: then it is unclear what the wisher means. A guest may call
+    themselves by anybody's name, so a guest's wish never means another person's message."""
     wisher = request.speaker(wish)
     for each in reversed(messages_before(request, wish)):
         if request.speaker(each) == wisher:
             return MeantMessage(each)
         if has_statement(each):
-            name = next((name for name in names_of(request, wish) if is_about(each.content, name)), None)
+            names = () if wish.guest else names_of(request, wish)
+            name = next((name for name in names if is_about(each.content, name)), None)
             return MeantMessage(each, name) if name else None
     return None
 
@@ -44,14 +46,12 @@ def has_statement(message: SliceMessage) -> bool:
     return any(len(each.split()) >= MIN_WORDS and not is_question(each) for each in said)
 
 
-def names_of(request: ExtractionRequest, message: SliceMessage) -> Iterator[str]:
+def names_of(request: ExtractionRequest, message: SliceMessage) -> Sequence[str]:
     """The names by which others may call the person who said the message: the whole name, or id, and the first name."""
     speaker = request.speaker(message)
-    called = next((each.called for each in request.speakers if each.key == speaker), None)
-    if words := (called or "").split():
-        first, *_ = words
-        for each in dict.fromkeys((" ".join(words), first)):
-            yield each[:1].upper() + each[1:]
+    called = next((each.called for each in request.speakers if each.key == speaker), None) or ""
+    names = dict.fromkeys((called.strip(), *called.split()[:1]))
+    return [each[:1].upper() + each[1:] for each in names if each]
 
 
 def is_about(content: str, name: str) -> bool:

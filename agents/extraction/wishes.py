@@ -48,9 +48,9 @@ class Wishes(Struct, frozen=True):
 
     def _wish(self, request: ExtractionRequest, namespace: str, index: int, found: FoundWish) -> Wish:
         message, wish = found.message, found.wish
-        names_nothing = not (wish.everything or wish.statement or wish.topic)
         meant = MeantMessage(message) if wish.stated_before else self.meant.get(message.message_id)
-        meant = meant if names_nothing else None
+        if wish.everything or wish.statement or wish.topic:
+            meant = None
         return Wish(
             wish_id=ids.wish_id(request.request_id, namespace, index),
             message=request.source(message),

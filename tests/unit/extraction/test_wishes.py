@@ -88,6 +88,18 @@ def test_what_that_means_is_unclear_after_another_persons_statement_that_does_no
     assert wish.is_unclear
 
 
+def test_a_guests_wish_never_means_another_persons_message() -> None:
+    request = group(
+        group_message(0, "bob", "Hello.", name="Bob"),
+        group_message(1, "bob", "Ada told me that she is pregnant.", name="Bob"),
+        group_message(2, None, "Forget that.", name="Ada"),
+    )
+
+    (wish,) = batches(request)["kitchen"].wishes
+
+    assert wish.is_unclear
+
+
 @pytest.mark.parametrize(
     ("name", "said", "named_as"),
     [

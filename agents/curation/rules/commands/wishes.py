@@ -46,7 +46,7 @@ def is_told_about_them(memory: Memory, wish: Wish) -> bool:
     meant = (wish.means.conversation_id, wish.means.message_id)
     if any((each.conversation_id, each.message_id) != meant for each in memory.sources):
         return False
-    return re.search(rf"\b{re.escape(wish.named_as)}", memory.text) is not None
+    return re.search(rf"\b{re.escape(wish.named_as)}(?:['’]?s)?\b", memory.text, re.IGNORECASE) is not None
 
 
 def is_by(source: Source, wish: Source) -> bool:

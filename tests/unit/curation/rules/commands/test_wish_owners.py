@@ -94,6 +94,8 @@ def test_a_shared_namespace_that_is_named_like_a_personal_one_is_nobodys(
     ("text", "sources", "meant"),
     [
         ("Ada is pregnant.", ("m",), True),
+        ("ada's baby is due in May.", ("m",), True),
+        ("Adam is pregnant.", ("m",), False),
         ("Bob's flight to Rome is in May.", ("m",), False),
         ("Ada is pregnant.", ("m", "earlier"), False),
         ("Ada is pregnant.", ("earlier",), False),
