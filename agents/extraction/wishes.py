@@ -7,13 +7,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agents.extraction.meant_messages import MeantMessage, message_meant
 from agents.models.answers.speakers import begins_with_user, display_names, with_name
 from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal, WishRead
 from schemas import ids
 from schemas.conversations.messages import Scope
-from schemas.extraction.candidates import MAX_NAMED, Source, Wish
+from schemas.extraction.candidates import MAX_NAMED, Wish
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 
@@ -30,12 +31,12 @@ class FoundWish(Struct, frozen=True):
 
 
 class Wishes(Struct, frozen=True):
-    """`by_message` has the wishes that rules found, by message id, `wishes` all of them in order. `previous` has the person's
-    previous message by message id; a wish that names nothing ("forget that") refers to it."""
+    """`by_message` has the wishes that rules found, by message id, `wishes` all of them in order. `meant` has by message id the
+    earlier message that a wish which names nothing ("forget that") means."""
 
     by_message: Mapping[str, MessageWishes] = {}
     wishes: tuple[FoundWish, ...] = ()
-    previous: Mapping[str, Source] = {}
+    meant: Mapping[str, MeantMessage] = {}
 
     def of(self, request: ExtractionRequest, namespace: str) -> tuple[Wish, ...]:
         """The wishes of people who feed the namespace."""
@@ -47,8 +48,9 @@ class Wishes(Struct, frozen=True):
 
     def _wish(self, request: ExtractionRequest, namespace: str, index: int, found: FoundWish) -> Wish:
         message, wish = found.message, found.wish
-        names_nothing = not (wish.everything or wish.statement or wish.topic)
-        own = request.source(message) if wish.stated_before else self.previous.get(message.message_id)
+        meant = MeantMessage(message) if wish.stated_before else self.meant.get(message.message_id)
+        if wish.everything or wish.statement or wish.topic:
+            meant = None
         return Wish(
             wish_id=ids.wish_id(request.request_id, namespace, index),
             message=request.source(message),
@@ -56,7 +58,8 @@ class Wishes(Struct, frozen=True):
             scope=self._erasable(request, message) if wish.everything else None,
             statement=wish.statement and self._with_speaker(request, namespace, message, wish.statement)[:TEXT_CHARS],
             topic=wish.topic and wish.topic[:TEXT_CHARS],
-            means=own if names_nothing else None,
+            means=request.source(meant.message) if meant else None,
+            named_as=meant.named_as if meant else None,
             said=self._said(found),
             memory_ids=found.memory_ids,
             messages=tuple(
@@ -112,12 +115,10 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
         for message in request.messages
         for found in wishes_in_message(message, by_message.get(message.message_id), read)
     ]
-    previous = {
-        message.message_id: request.source(before)
-        for message in request.messages
-        if (before := previous_message(request, message))
+    meant = {
+        each.message.message_id: found for each in wishes if (found := message_meant(request, each.message)) is not None
     }
-    return Wishes(by_message, tuple(wishes[:MAX_NAMED]), previous)
+    return Wishes(by_message, tuple(wishes[:MAX_NAMED]), meant)
 
 
 def wishes_in_message(
@@ -149,14 +150,3 @@ def forget_wish(proposal: Proposal, wish: WishRead) -> ForgetWish:
     if wish.everything:
         return ForgetWish(everything=True)
     return ForgetWish(statement=proposal.text) if begins_with_user(proposal.text) else ForgetWish(topic=proposal.text)
-
-
-def previous_message(request: ExtractionRequest, message: SliceMessage) -> SliceMessage | None:
-    """The person's message before this one, in slice or overlap."""
-    speaker, found = request.speaker(message), None
-    for each in (*request.overlap, *request.messages):
-        if each.message_id == message.message_id:
-            return found
-        if each.role == "user" and request.speaker(each) == speaker:
-            found = each
-    return None

@@ -316,7 +316,7 @@ class Memstream:
         return await self._change("POST", "/v1/memories", fields | {"namespace": namespace, "text": text})
 
     async def update(self, memory_id: str, **fields: Any) -> ChangeResult:
-        """Changes `text`, `kind`, `tags`, ... of a memory. None clears `valid_from` or `valid_until`."""
+        """Changes `text`, `kind`, `tags`, ... of a memory. None clears `event_time`, `valid_from` or `valid_until`."""
         return await self._change("PATCH", f"/v1/memories/{path_segment(memory_id)}", fields)
 
     async def delete(self, memory_id: str) -> ChangeResult:

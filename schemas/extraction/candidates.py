@@ -97,8 +97,9 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A user's wish, in `message`, to have something forgotten. It refers to `everything` about the user of `scope`, to a
-    `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget. A model
-    may name the memories meant (`memory_ids`) and further messages that say it (`messages`)."""
+    `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget. If another
+    person said it about the user, only its memories with the name `named_as` are meant. A model may name the memories meant
+    (`memory_ids`) and further messages that say it (`messages`). A wish that refers to none of these is unclear."""
 
     wish_id: str
     message: Source
@@ -107,9 +108,15 @@ class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     statement: Text | None = None
     topic: Text | None = None
     means: Source | None = None
+    named_as: Text | None = None
     said: Text | None = None
     memory_ids: Labels = ()
     messages: Annotated[tuple[Source, ...], Meta(max_length=MAX_NAMED)] = ()
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether nothing tells what the user means."""
+        return not (self.everything or self.statement or self.topic or self.messages_meant or self.memory_ids)
 
     @property
     def messages_meant(self) -> tuple[Source, ...]:

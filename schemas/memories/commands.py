@@ -31,7 +31,7 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NewKinds: TypeAlias = Annotated[tuple[Kind, ...], Meta(max_length=16)]
-Clearable: TypeAlias = Literal["valid_from", "valid_until"]
+Clearable: TypeAlias = Literal["event_time", "valid_from", "valid_until"]
 Digest: TypeAlias = Annotated[str, Meta(max_length=64)]
 
 
@@ -41,9 +41,10 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     - create: needs `text`, or a `full_text`, from which a short text is made. `memory_kind` is the first kind, `kinds` are
       further ones. Without `importance` it is rated. `told_by` are the users who told it; `new_kinds` describe kinds that
-      the policy does not have, if the policy allows them; `valid_from` and `valid_until` limit when it holds
+      the policy does not have, if the policy allows them; `valid_from` and `valid_until` limit when it holds;
+      `event_time` is when its event happens
     - update: needs `memory_id`. A new `full_text` without `text` gets a new short text; `kinds` and `links` replace the
-      present ones; fields in `cleared` have no value any more
+      present ones; fields in `cleared` have no value any more. Without `event_time`, it follows the day that a new text names
     - delete: needs `memory_id`
     - undo: needs `memory_id`. The memory gets its state from before its latest change, or before the change that made
       `version`
@@ -75,6 +76,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Fraction | None = None
     pinned: bool | None = None
     expires_at: Moment | None = None
+    event_time: Moment | None = None
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     links: Links | None = None
@@ -91,6 +93,6 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.kind != "forget" or self.erasure_id is None:  # also applies to shadow namespaces
             refuse_reserved(self.namespace)
-        require_storable(self.at, self.expires_at, self.valid_from, self.valid_until)
+        require_storable(self.at, self.expires_at, self.event_time, self.valid_from, self.valid_until)
         if both := [name for name in self.cleared if getattr(self, name) is not None]:
             raise ValueError(f"`{both[0]}` has a value and is in `cleared`: give one of them")

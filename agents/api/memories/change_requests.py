@@ -25,7 +25,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kind and `kinds` are further ones; filters match all of them. `new_kinds` describe kinds that the policy does not
     define. `told_by` are the ids of the users who said it. `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to
     10,000 and more; if absent, memstream rates it. The statement is valid from `valid_from` (default: now; unknown if
-    `valid_until` is in the past) until `valid_until`."""
+    `valid_until` is in the past) until `valid_until`; its event happens at `event_time`."""
 
     namespace: Identifier
     text: NonBlankText | None = None
@@ -39,6 +39,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     confidence: Fraction | None = None
     pinned: bool | None = None
     expires_at: Moment | None = None
+    event_time: Moment | None = None
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     links: Links | None = None
@@ -48,7 +49,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         require_on_scale(self.importance, self.scale)
-        require_storable(self.expires_at, self.valid_from, self.valid_until)
+        require_storable(self.expires_at, self.event_time, self.valid_from, self.valid_until)
         if self.text is None and not (self.full_text and self.full_text.strip()):
             raise ValueError("the memory has no text: give `text` or `full_text`")
 
@@ -58,10 +59,12 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of a memory to change; absent fields stay as they are. Only `valid_from` and `valid_until` may be null,
-    which clears them. `new_kinds` describe kinds that the policy does not define. `kinds` (further kinds), `tags` and
+    """The fields of a memory to change; absent fields stay as they are. Only `event_time`, `valid_from` and `valid_until` may be
+    null, which clears them. `new_kinds` describe kinds that the policy does not define. `kinds` (further kinds), `tags` and
     `links` replace the existing ones. For a new `full_text` without a `text`, memstream makes a short text. `importance`
-    is on the `scale`. The statement is valid from `valid_from` until `valid_until`."""
+    is on the `scale`. The statement is valid from `valid_from` until `valid_until`; its event happens at `event_time`. Without
+    `event_time`, a new text that no longer names the day of the event moves the event to the day that it names instead, or
+    clears it."""
 
     text: NonBlankText | UnsetType = UNSET
     kind: Identifier | UnsetType = UNSET
@@ -75,6 +78,7 @@ class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     confidence: Fraction | UnsetType = UNSET
     pinned: bool | UnsetType = UNSET
     expires_at: Moment | UnsetType = UNSET
+    event_time: Moment | UnsetType | None = UNSET
     valid_from: Moment | UnsetType | None = UNSET
     valid_until: Moment | UnsetType | None = UNSET
     links: Links | UnsetType = UNSET
@@ -82,7 +86,7 @@ class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def __post_init__(self) -> None:
         require_on_scale(None if self.importance is UNSET else self.importance, self.scale)
-        require_storable(self.expires_at, self.valid_from, self.valid_until)
+        require_storable(self.expires_at, self.event_time, self.valid_from, self.valid_until)
         if not {name for name, value in asdict(self).items() if value is not UNSET} - {"scale", "reason"}:
             raise ValueError("the request changes nothing: give at least one field, such as `text`")
 

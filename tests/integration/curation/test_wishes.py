@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from agents.extraction.records import candidate_batches
+from agents.models.port import Answer, Proposal
 from schemas.kafka import topics
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Privacy
@@ -194,3 +196,47 @@ async def test_a_wish_of_one_person_deletes_no_memory_of_another(bench: "Bench")
     assert await bench.live_texts("kitchen/ada") == []
     assert await bench.live_texts("kitchen/bob") == ["User lives in Berlin."]
     assert await bench.live_texts("kitchen") == ["bob lives in Berlin."]
+
+
+GARLIC, FLIGHT = "Ada plants garlic.", "Bob's flight to Rome is in May."
+
+
+async def told_by_bob_and_forgotten(bench: "Bench", said: str) -> None:
+    """A group with memories of a message of Ada's and of one of Bob's, as a model extracts them, before Ada's wish."""
+    messages = [
+        group_message(0, "ada", "I plant garlic."),
+        group_message(1, "bob", said),
+        group_message(2, "ada", "Thanks, but please forget that, it was meant to stay private."),
+    ]
+    (request,) = slices_of(messages, GROUP)
+    first, second, _ = (each.message_id for each in request.messages)
+    proposals = [
+        Proposal(kind="fact", text=text, message_ids=(message_id,), confidence=0.9)
+        for text, message_id in ((GARLIC, first), ("Ada is pregnant.", second), (FLIGHT, second))
+    ]
+    for batch in candidate_batches(request, Answer(provider="claude", model="m", proposals=tuple(proposals)), NOON):
+        await bench.curator_under(Policies((GROUP,))).curate(batch)
+
+
+async def test_a_wish_after_another_persons_message_about_the_wisher_forgets_what_it_tells_about_them(
+    bench: "Bench",
+) -> None:
+    await told_by_bob_and_forgotten(bench, "Ada told me that she is pregnant. My flight to Rome is in May.")
+
+    assert await bench.live_texts("kitchen") == [GARLIC, FLIGHT]
+    assert await bench.live_texts("kitchen/ada") == [GARLIC]
+    assert await bench.live_texts("kitchen/bob") == ["Ada is pregnant.", FLIGHT], "what Bob knows stays his"
+    hidden = await bench.pool.fetch("SELECT DISTINCT message_id FROM hidden_messages")
+    assert {row["message_id"] for row in hidden} == {"m1", "m2"}
+
+
+async def test_a_wish_after_another_persons_message_about_anything_else_forgets_nothing_and_is_unclear(
+    bench: "Bench",
+) -> None:
+    await told_by_bob_and_forgotten(bench, "She told me that she is pregnant. My flight to Rome is in May.")
+
+    assert await bench.live_texts("kitchen") == ["Ada is pregnant.", GARLIC, FLIGHT]
+    assert await bench.live_texts("kitchen/ada") == [GARLIC]
+    assert {event.type for event in bench.wish_events()} == {"memstream.wish.unclear"}
+    assert {event.data["reason"] for event in bench.wish_events()} == {"nothing tells which message it means"}
+    assert await bench.pool.fetchval("SELECT count(*) FROM hidden_messages") == 0

@@ -49,15 +49,17 @@ async def test_a_memory_shows_its_speakers_and_validity_and_its_sources_link_to_
     await expect(tab.page.get_by_role("heading", name="talk")).to_be_visible()
 
 
-async def test_the_validity_of_a_memory_is_edited_in_a_form(panel: Panel):
+async def test_the_validity_and_the_event_of_a_memory_are_edited_in_a_form(panel: Panel):
     panel.api.memories.put(a_memory("m1", valid_from=datetime(2026, 1, 5, 9, 30, 15, tzinfo=UTC)))
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", context={"timezone_id": "Europe/Berlin"}, write="app/*")
     await tab.page.get_by_role("button", name="Edit", exact=True).click()
     dialog = tab.page.get_by_role("dialog")
     await expect(dialog.get_by_label("Valid from")).to_have_value("2026-01-05T10:30")
     await dialog.get_by_label("Valid until").fill("2026-07-01T12:00")
+    await dialog.get_by_label("Happens").fill("2026-06-01T15:00")
     await dialog.get_by_role("button", name="Save").click()
     await expect(tab.page.get_by_text("Saved")).to_be_visible()
     (command,) = panel.api.curation.seen
     assert command.valid_until == datetime(2026, 7, 1, 10, tzinfo=UTC)
+    assert command.event_time == datetime(2026, 6, 1, 13, tzinfo=UTC)
     assert command.valid_from is None, "what nobody changed is not sent: the form knows no seconds"

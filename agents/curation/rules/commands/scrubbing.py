@@ -34,7 +34,13 @@ def scrub_wishes(batch: CandidateBatch, privacy: Privacy) -> CandidateBatch:
         return text and storable(text, privacy)
 
     wishes = (
-        replace(wish, statement=cleaned(wish.statement), topic=cleaned(wish.topic), said=cleaned(wish.said))
+        replace(
+            wish,
+            statement=cleaned(wish.statement),
+            topic=cleaned(wish.topic),
+            named_as=cleaned(wish.named_as),
+            said=cleaned(wish.said),
+        )
         for wish in batch.wishes
     )
     return replace(batch, wishes=tuple(wishes)) if batch.wishes else batch

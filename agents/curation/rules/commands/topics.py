@@ -8,9 +8,8 @@ from typing import Final
 
 import msgspec
 
-from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.readings import readings
-from agents.curation.rules.commands.themes import is_of_theme, theme_of
+from agents.curation.rules.commands.themes import is_of_theme, relatives, theme_of
 from agents.curation.rules.statements import words
 from agents.curation.rules.statements.meaning import meaning
 from agents.curation.rules.statements.normalise import normalise
@@ -50,7 +49,7 @@ def is_about(memory: Memory, topic: str) -> bool:
     named, whose, memory_statement = set(of_topic.names), relations(of_topic.tokens), statement(memory.text)
     if named and named <= set(memory_statement.tokens) and whose <= set(memory_statement.content):
         return True
-    if not owners(memory.text) <= whose:
+    if not relatives(memory.text) <= whose:
         return False
     if {each.attribute for each in readings(memory.text)} & attributes(topic):
         return True

@@ -1,5 +1,6 @@
 """Finds the memories that a user's wish to forget means, and removes them. In doubt a memory stays."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -27,6 +28,7 @@ MAX_OF_THEME: Final = 100  # a wish for a theme ("everything about my health") m
 MIN_COVERED: Final = 0.5  # of a memory's content words must occur in the words that the wish refers to
 MIN_SHARED_LETTERS: Final = 4  # letters of a word that two languages share
 FORGOTTEN: Final = "a user asked to have it forgotten"
+UNCLEAR: Final = "nothing tells which message it means"
 DELETION_REASON: Final = "the user asked to have it forgotten, in message {message_id}"
 
 
@@ -35,6 +37,16 @@ def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:
     if personal:
         return True
     return bool(memory.sources) and all(is_by(source, wish.message) for source in memory.sources)
+
+
+def is_told_about_them(memory: Memory, wish: Wish) -> bool:
+    """Whether a memory is based only on the message of another person that the wish means, and names the wish's user."""
+    if wish.named_as is None or wish.means is None:
+        return False
+    meant = (wish.means.conversation_id, wish.means.message_id)
+    if any((each.conversation_id, each.message_id) != meant for each in memory.sources):
+        return False
+    return re.search(rf"\b{re.escape(wish.named_as)}(?:['’]?s)?\b", memory.text, re.IGNORECASE) is not None
 
 
 def is_by(source: Source, wish: Source) -> bool:
@@ -50,7 +62,7 @@ def memories_meant(wish: Wish, memories: Iterable[Memory], near: Collection[str]
     return [
         each
         for each in memories
-        if is_theirs(each, wish, personal)
+        if (is_theirs(each, wish, personal) or is_told_about_them(each, wish))
         and not is_newer_than_wish(each, wish)
         and (is_identified(each, wish) or is_described(each, wish, near))
     ]
@@ -149,6 +161,8 @@ def forget(
     further messages with its content; `naming` are messages that name the wish's topic, hidden with the first memory, or
     without one. In doubt, the limit applies to those that a model names and those that only the wish's words describe
     together; a model's names alone decide if they keep to it."""
+    if not found and wish.is_unclear:
+        return WishOutcome(wish_id=wish.wish_id, result="unclear", reason=UNCLEAR)
     if not found:
         messages = () if policy.on_forget_wish == "report" else tuple(naming)
         nothing = "no memory has this content"

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.conflicts.conflicts import begins_on_a_day
 from agents.curation.rules.ledger import links
+from agents.curation.rules.ledger.event_times import loses_event_day
 from agents.curation.rules.ledger.sources import distinct, joined_tellers
 from agents.curation.rules.ledger.sources import joined as joined_sources
 from schemas import ids
@@ -62,9 +63,8 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
 
 def without_clause(memory: Memory, text: str, now: datetime) -> Memory:
     """The memory with a shorter text, and without the time of an event that the text no longer names."""
-    day = None if memory.event_time is None else memory.event_time.date().isoformat()
-    is_gone = day is not None and day in memory.text and day not in text
-    return replace(memory, text=text, event_time=None if is_gone else memory.event_time, updated_at=now)
+    event_time = None if loses_event_day(memory, text, now) else memory.event_time
+    return replace(memory, text=text, event_time=event_time, updated_at=now)
 
 
 def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.ledger import links
 from agents.curation.rules.ledger.change import DEFAULT_KIND, UNNUMBERED
+from agents.curation.rules.ledger.event_times import event_time_after
 from agents.curation.rules.ledger.merge import raised_importance
 from agents.curation.rules.ledger.sources import bounded, distinct, joined_tellers
 from schemas import ids
@@ -37,6 +38,7 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         updated_at=now,
         created_by=command.actor,
         told_by=joined_tellers((), command.told_by or ()),
+        event_time=command.event_time,
         valid_from=beginning(command.valid_from, command.at, command.valid_until),
         valid_until=command.valid_until,
         pinned=bool(command.pinned),
@@ -112,11 +114,14 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "confidence": command.confidence,
         "pinned": command.pinned,
         "expires_at": command.expires_at,
+        "event_time": command.event_time,
         "valid_from": command.valid_from,
         "valid_until": command.valid_until,
         "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
     }
     changed = {name: value for name, value in given.items() if value is not None} | dict.fromkeys(command.cleared)
+    if command.text is not None and "event_time" not in changed:
+        changed["event_time"] = event_time_after(memory, command.text, command.at)
     if "valid_until" in command.cleared:
         changed["superseded_by"] = None  # a successor in the future would have ended it
     return replace(memory, **changed, updated_at=now)

@@ -25,9 +25,9 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WishOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of a wish to forget, with the memories that it removed. `unclear`: it may mean too many memories, so none
-    is removed. `reported`: the policy leaves the decision to people. `erasure_reported`, `erasure_begun`: a wish to
-    forget everything. `messages` are hidden although no memory was removed."""
+    """The outcome of a wish to forget, with the memories that it removed. `unclear`: it may mean too many memories, or
+    nothing tells what it means, so none is removed. `reported`: the policy leaves the decision to people. `erasure_reported`,
+    `erasure_begun`: a wish to forget everything. `messages` are hidden although no memory was removed."""
 
     wish_id: str
     result: WishResult

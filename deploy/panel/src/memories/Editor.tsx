@@ -43,6 +43,7 @@ function Form(props: Props) {
     kind: props.memory?.kind ?? "",
     tags: (props.memory?.tags ?? []).join(", "),
     importance: props.memory?.importance_tenths ?? 5,
+    happens: asTyped(props.memory?.event_time),
     from: asTyped(props.memory?.valid_from),
     until: asTyped(props.memory?.valid_until),
     reason: "",
@@ -55,6 +56,7 @@ function Form(props: Props) {
     kind: draft.kind || undefined,
     tags: draft.tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     importance: draft.importance,
+    event_time: changedMoment(draft.happens, props.memory?.event_time),
     valid_from: changedMoment(draft.from, props.memory?.valid_from),
     valid_until: changedMoment(draft.until, props.memory?.valid_until),
     reason: draft.reason.trim() || undefined,
@@ -90,6 +92,7 @@ function Form(props: Props) {
           <input type="range" min="0" max="10" step="0.5" value={draft.importance} onInput={(event) => set("importance", event.currentTarget.valueAsNumber)} />
         </label>
       </div>
+      <label class="field"><span>{t("memory.happens")}</span><input type="datetime-local" value={draft.happens} onChange={(event) => set("happens", event.currentTarget.value)} /></label>
       <div class="pair">
         <label class="field"><span>{t("memory.validFrom")}</span><input type="datetime-local" value={draft.from} onChange={(event) => set("from", event.currentTarget.value)} /></label>
         <label class="field"><span>{t("memory.validUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>

@@ -84,6 +84,7 @@ const SHOWN = {
   confidence: (memory: Stored) => percent(memory.confidence),
   status: (memory: Stored) => named("status", memory.status),
   tags: (memory: Stored) => (memory.tags ?? []).join(", ") || "–",
+  event_time: (memory: Stored) => time(memory.event_time),
   valid_from: (memory: Stored) => time(memory.valid_from),
   valid_until: (memory: Stored) => time(memory.valid_until),
   expires_at: (memory: Stored) => time(memory.expires_at),

@@ -7,7 +7,7 @@ import { notify } from "../ui/toasts";
 import type { Memory } from "./MemoryRow";
 
 type Result = Shape<"CommandResult">;
-export type Draft = { text: string; kind?: string; tags: string[]; importance?: number; valid_from?: string | null; valid_until?: string | null; reason?: string };
+export type Draft = { text: string; kind?: string; tags: string[]; importance?: number; event_time?: string | null; valid_from?: string | null; valid_until?: string | null; reason?: string };
 const SHOWN = ["memories", "memory", "versions", "related", "search", "statistics", "namespaces"];
 
 export function useChanges() {
@@ -63,6 +63,7 @@ export function changed(memory: Memory, draft: Draft): Partial<Draft> {
     kind: draft.kind === memory.kind,
     tags: draft.tags.join("\n") === (memory.tags ?? []).join("\n"),
     importance: draft.importance === memory.importance_tenths,
+    event_time: draft.event_time === undefined || draft.event_time === memory.event_time,
     valid_from: draft.valid_from === undefined || draft.valid_from === memory.valid_from,
     valid_until: draft.valid_until === undefined || draft.valid_until === memory.valid_until,
     reason: !draft.reason,

@@ -141,7 +141,7 @@ export class Memstream {
     return data(await this.api.POST("/v1/memories", { body: memory, headers: idempotencyKey() }));
   }
 
-  /** Changes the given fields of a memory. `null` clears `valid_from` or `valid_until`. */
+  /** Changes the given fields of a memory. `null` clears `event_time`, `valid_from` or `valid_until`. */
   async update(memoryId: string, changed: ChangedMemory): Promise<CommandResult> {
     const params = { path: { memory_id: memoryId } };
     return data(await this.api.PATCH("/v1/memories/{memory_id}", { params, body: changed, headers: idempotencyKey() }));

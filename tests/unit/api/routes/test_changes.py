@@ -170,6 +170,18 @@ async def test_null_clears_a_validity_bound_and_an_undo_restores_it(api: Api):
     assert (api.memories.rows["m1"].valid_from, api.memories.rows["m1"].valid_until) == (NOON, until)
 
 
+async def test_an_event_time_is_set_changed_and_cleared(api: Api):
+    first, second = NOON + timedelta(days=9), NOON + timedelta(days=10)
+    client = api.client(write="*")
+    made = await client.post("/v1/memories", json=NEW | {"event_time": first.isoformat()})
+    memory_id = made.json()["memory_id"]
+    assert api.memories.rows[memory_id].event_time == first
+    for sent, stored in ((second.isoformat(), second), (None, None)):
+        changed = await client.patch(f"/v1/memories/{memory_id}", json={"event_time": sent})
+        assert changed.status_code == 200, changed.text
+        assert api.memories.rows[memory_id].event_time == stored
+
+
 async def test_a_statement_that_ended_in_the_past_is_created_with_an_unknown_beginning(api: Api):
     until = NOON - timedelta(days=9)
     made = await api.client(write="*").post("/v1/memories", json=NEW | {"valid_until": until.isoformat()})

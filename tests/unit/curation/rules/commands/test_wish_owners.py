@@ -88,3 +88,25 @@ def test_a_shared_namespace_that_is_named_like_a_personal_one_is_nobodys(
     assert not is_personal(shared, policy, "ada")
     assert memories_meant(wish, [memory], (), is_personal(shared, policy, "ada")) == []
     assert memories_meant(wish, [memory], (), personal=True) == [memory]
+
+
+@pytest.mark.parametrize(
+    ("text", "sources", "meant"),
+    [
+        ("Ada is pregnant.", ("m",), True),
+        ("ada's baby is due in May.", ("m",), True),
+        ("Adam is pregnant.", ("m",), False),
+        ("Bob's flight to Rome is in May.", ("m",), False),
+        ("Ada is pregnant.", ("m", "earlier"), False),
+        ("Ada is pregnant.", ("earlier",), False),
+    ],
+)
+def test_of_another_persons_message_only_memories_that_name_the_wisher_and_rest_on_it_alone_are_selected(
+    text: str, sources: tuple[str, ...], meant: bool
+) -> None:
+    said = [Source(conversation_id="c", message_id=each, user_id="bob") for each in sources]
+    memory = a_memory(text, namespace="kitchen", sources=tuple(said))
+    bobs = Source(conversation_id="c", message_id="m", user_id="bob")
+    wish = a_wish(message=Source(conversation_id="c", message_id="w", user_id="ada"), means=bobs, named_as="Ada")
+
+    assert bool(memories_meant(wish, [memory], (), personal=False)) is meant

@@ -1,6 +1,6 @@
 """Versions of memories by commands."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -62,3 +62,44 @@ def test_an_import_keeps_an_end_of_validity_and_begins_before_it_or_at_an_unknow
     made = command_changes.imported(command("import", text="x", origin=origin), "m", "x", NOON)
     begins = None if begins_days is None else NOON + begins_days * DAY
     assert (made.valid_from, made.valid_until) == (begins, NOON + ends_days * DAY)
+
+
+WEDDING = datetime(2026, 12, 12, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "event_time"),
+    [
+        ("Marta marries on 2026-12-12.", "Marta marries on 13 December 2026.", WEDDING + DAY),
+        ("Marta marries on 12 December 2026.", "Marta marries on December 13, 2026.", WEDDING + DAY),
+        (
+            "Marta marries on 2026-12-12 (said: in two weeks).",
+            "Marta marries on 2026-12-13 (said: in two weeks).",
+            WEDDING + DAY,
+        ),
+        ("Marta heiratet am 12. Dezember 2026.", "Marta heiratet am 13. Dezember 2026.", WEDDING + DAY),
+        ("Marta se marie le 12 décembre 2026.", "Marta se marie le 13 décembre 2026.", WEDDING + DAY),
+        ("Marta se casa el 12 de diciembre de 2026.", "Marta se casa el 13 de diciembre de 2026.", WEDDING + DAY),
+        ("Marta marries on 2026-12-12.", "Marta marries in spring.", None),
+        ("Marta marries on 2026-12-12.", "Marta marries on 2026-12-13 or on 2026-12-20.", None),
+        ("Marta marries on 2026-12-12.", "Marta marries Tom on 2026-12-12.", WEDDING),
+        ("Marta marries.", "Marta marries on 2026-12-13.", WEDDING),
+    ],
+)
+def test_an_event_follows_the_day_that_a_new_text_names_instead_of_its_own(
+    memory: MakeMemory, command: MakeCommand, now: datetime, before: str, after: str, event_time: datetime | None
+) -> None:
+    known = memory(before, event_time=WEDDING)
+
+    assert command_changes.updated(known, command("update", text=after), now).event_time == event_time
+
+
+def test_a_given_or_cleared_event_time_counts_whatever_the_new_text_says(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    known, text = memory("Marta marries on 2026-12-12.", event_time=WEDDING), "Marta marries on 2026-12-13."
+
+    given = command_changes.updated(known, command("update", text=text, event_time=WEDDING + 2 * DAY), now)
+    cleared = command_changes.updated(known, command("update", text=text, cleared=("event_time",)), now)
+
+    assert (given.event_time, cleared.event_time) == (WEDDING + 2 * DAY, None)
