@@ -85,7 +85,7 @@ async def test_texts_keep_their_vectors_if_only_the_encoder_of_questions_is_trai
 async def test_a_question_stays_near_its_untrained_vector(trained: OnnxEmbedder, untrained: OnnxEmbedder) -> None:
     texts = [question for question, _, _ in RIVALS]
     cosines = (await trained.embed_questions(texts) * await untrained.embed_questions(texts)).sum(axis=1)
-    assert 0.8 < cosines.min() < cosines.max() < 0.999
+    assert 0.75 < cosines.min() < cosines.max() < 0.999
 
 
 @pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.name)
