@@ -13,7 +13,7 @@ from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import belongs_to
 from schemas.memories.memories import EVERY_STATUS
 from sinks.archive.messages import ArchivedMessage, Place
-from streams.windows.extraction.speakers import may_be_one, name_key
+from streams.windows.extraction.speakers import is_guest_name
 
 PAGE_SIZE: Final = 200  # messages per query
 
@@ -74,14 +74,14 @@ async def message_pages(archive: ArchivePages, conversation_id: str) -> AsyncIte
 
 
 async def has_guests(archive: ArchivePages, conversation_id: str) -> bool:
-    """Whether a conversation of one user has messages of people without a `user_id`, who have other names than the user."""
+    """Whether a conversation of one user has messages of guests, by the rule of its windows."""
     own: set[str] = set()
     unknown: set[str] = set()
     async for messages in message_pages(archive, conversation_id):
         for each in messages:
-            if each.role == "user" and (name := name_key(each.name or "")):
-                (unknown if each.user_id is None else own).add(name)
-    return any(not any(may_be_one(name, each) for each in own) for name in unknown)
+            if each.role == "user" and each.name:
+                (unknown if each.user_id is None else own).add(each.name)
+    return any(is_guest_name(name, own) for name in unknown)
 
 
 def is_said_by(user: User, message: Message, *, is_alone: bool) -> bool:

@@ -46,7 +46,8 @@ INTRODUCTIONS: Final = (
         "",
     ),
 )
-# Greetings with the name of the speaker. "I'm …" is no such form, as most words after it are no names.
+# Greetings with the name of the speaker. "I'm …" is no such form, as most words after it are no names; nor is "it's …" alone
+# ("Hi, it's Excel again").
 GIVEN_WORD: Final = r"(?-i:[A-ZÀ-Þ][a-zß-ÿ]+(?:-[A-ZÀ-Þ]?[a-zß-ÿ]+|['’][A-ZÀ-Þ][a-zß-ÿ]+)?)"
 GIVEN: Final = rf"(?P<name>{GIVEN_WORD}(?: {GIVEN_WORD})?)"
 GREETED: Final = rf"{WORDS}(?: {EVERYBODY})?[,.!]* "
@@ -56,7 +57,8 @@ END: Final = rf"(?: *[.,!;–—-]+ *| (?:and|und|et|y) {SPEAKER}| *$)"
 NAMED: Final = tuple(
     (re.compile(form + END, re.IGNORECASE), sentence)
     for form, sentence in (
-        (rf"{GREETED}(?:it['’]?s|it is|this is) {GIVEN}(?: (?:here|again|speaking))?{DEPARTMENT}?", "My name is {}."),
+        (rf"{GREETED}this is {GIVEN}(?: (?:here|again|speaking))?{DEPARTMENT}?", "My name is {}."),
+        (rf"{GREETED}(?:it['’]?s|it is) {GIVEN}(?:(?: here| speaking){DEPARTMENT}?|{DEPARTMENT})", "My name is {}."),
         (rf"{GREETED}{GIVEN} here", "My name is {}."),
         (
             rf"(?:{GREETED})?(?:mein name ist|hier (?:spricht|schreibt)|ich bin(?:['’]?s| es),) {GIVEN}",

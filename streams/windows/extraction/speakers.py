@@ -71,20 +71,24 @@ def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None,
 
 
 def with_guests(messages: Sequence[SliceMessage], names: Collection[str]) -> Sequence[SliceMessage]:
-    """The messages, those of guests marked: without a user_id, and with another name than the `names` given beside the
-    user_id of the conversation's user. An added or omitted surname makes no other name.
+    """The messages, those of guests marked. `names` are given beside the user_id of the conversation's user."""
+    return [structs.replace(each, guest=True) if is_guest(each, names) else each for each in messages]
+
+
+def is_guest(message: SliceMessage, names: Collection[str]) -> bool:
+    return message.role == "user" and message.user_id is None and is_guest_name(message.name or "", names)
+
+
+def is_guest_name(name: str, names: Collection[str]) -> bool:
+    """Whether a name without a user_id is a guest's: another than the `names` given beside the user_id of the conversation's
+    user. An added or omitted surname makes no other name.
 
     Without such names, or with more than MAX_OWNER_NAMES, names identify no guests.
     """
     known = {name_key(each) for each in names}
-    if not known or len(known) > MAX_OWNER_NAMES:
-        return messages
-    return [structs.replace(each, guest=True) if is_guest(each, known) else each for each in messages]
-
-
-def is_guest(message: SliceMessage, known: Collection[str]) -> bool:
-    unnamed = message.role != "user" or message.user_id is not None or not (message.name or "").strip()
-    return not unnamed and not any(may_be_one(name_key(message.name or ""), each) for each in known)
+    if not name.strip() or not 0 < len(known) <= MAX_OWNER_NAMES:
+        return False
+    return not any(may_be_one(name_key(name), each) for each in known)
 
 
 def may_be_one(name: str, other: str) -> bool:

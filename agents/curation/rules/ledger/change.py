@@ -63,7 +63,7 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
 
 def without_clause(memory: Memory, text: str, now: datetime) -> Memory:
     """The memory with a shorter text, and without the time of an event that the text no longer names."""
-    event_time = None if loses_event_day(memory, text, now) else memory.event_time
+    event_time = None if loses_event_day(memory, text) else memory.event_time
     return replace(memory, text=text, event_time=event_time, updated_at=now)
 
 

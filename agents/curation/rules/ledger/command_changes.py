@@ -121,7 +121,7 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
     }
     changed = {name: value for name, value in given.items() if value is not None} | dict.fromkeys(command.cleared)
     if command.text is not None and "event_time" not in changed:
-        changed["event_time"] = event_time_after(memory, command.text, command.at)
+        changed["event_time"] = event_time_after(memory, command.text)
     if "valid_until" in command.cleared:
         changed["superseded_by"] = None  # a successor in the future would have ended it
     return replace(memory, **changed, updated_at=now)

@@ -264,6 +264,14 @@ async def test_an_export_of_a_user_has_neither_the_words_of_guests_nor_replies_t
     ]
 
 
+async def test_a_name_without_a_user_id_is_the_users_in_an_export_too_if_the_user_has_no_name(api: Api):
+    api.owners.conversations = [Scope(conversation_id="c1", app_id="notes", user_id="ada")]
+    api.archive.say("c1", ("user", "I ski."), app_id="notes", user_id="ada")
+    api.archive.say("c1", ("user", "I sail."), app_id="notes", name="Ada")
+    api.archive.say("c1", ("assistant", "Nice."), app_id="notes")
+    assert [each["content"] for each in (await exported(api))["message"]] == ["I ski.", "I sail.", "Nice."]
+
+
 async def test_an_export_of_a_user_of_one_app_leaves_out_the_same_id_in_another_app(api: Api):
     api.archive.say("c1", ("user", "In the app."), app_id="app", user_id="ada")
     api.archive.say("c1", ("user", "In the notes."), app_id="notes", user_id="ada")

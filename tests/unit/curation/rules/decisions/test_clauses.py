@@ -6,7 +6,6 @@ import pytest
 
 from agents.curation.rules.decisions.clauses import cut_of_named_item, cuts_of
 from agents.curation.rules.decisions.comparing import missing_pairs, pair_of
-from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
@@ -171,14 +170,6 @@ def test_the_note_of_a_conversation_that_tells_the_candidate_keeps_its_text(
     relations = relations_of(week, said, "has the van till Friday")
     settled_among_all(ledger, batch(), said, now, relations=relations, may_create=False, note=week)
     assert live_texts(ledger) == {f"{WEEK} {VAN_SOLD}"}
-
-
-def test_an_event_leaves_with_the_clause_that_names_its_day(memory: MakeMemory, now: datetime) -> None:
-    dated = memory(
-        "User has physio on 2026-04-04, a dentist on 2026-03-03.", event_time=datetime(2026, 3, 3, tzinfo=UTC)
-    )
-    assert without_clause(dated, "User has physio on 2026-04-04.", now).event_time is None
-    assert without_clause(dated, "User has a dentist on 2026-03-03.", now).event_time == dated.event_time
 
 
 @pytest.mark.parametrize(
