@@ -80,9 +80,12 @@ def is_of_theme(memory: Memory, name: str) -> bool:
 
 
 def is_behind_relation(before: str, language: str) -> bool:
-    """Whether a relative or animal is named before a word: "has a cat with diabetes"; not directly before it, as in "has a cat
+    """Whether a relative or animal is named before a word: "has two cats with diabetes", "User's wife's asthma"; not "has a cat
     allergy"."""
-    named = (RELATIONS - {"team"}).intersection(before.split()[:-1])
+    said = before.split()
+    named = RELATIONS.intersection((*said[:-1], *(each.removesuffix("s") for each in said if each.endswith("s")))) - {
+        "team"
+    }
     return any(RELATIONS_IN.get(each, language) == language for each in named)
 
 
@@ -98,8 +101,8 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def searched_words(text: str, stated: Iterable[Reading], theme: Theme) -> str:
-    """The words of a statement, with "User's" for a named owner. Those of a profession tell only about work: a dentist's health is
-    another matter."""
+    """The words of a statement, with "User's" for a named owner. Those of a profession tell only about work: a dentist's health
+    is another matter."""
     named = NAMED_OWNER.match(text)
     said = NUMBER.sub("0", normalise(text if named is None else f"User's {text[named.end() :]}")).split()
     if PROFESSION in theme.attributes:

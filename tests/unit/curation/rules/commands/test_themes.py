@@ -153,7 +153,10 @@ SPARED = {
         L'utilisatrice est kinésithérapeute.
         La usuaria es psicóloga.
         El usuario trabaja en el hospital.
+        User is a nurse in the hospital.
         User has a cat with diabetes.
+        User has two cats with diabetes.
+        User's wife's asthma is bad.
         User is caring for his father, who has dementia.
         User weighs the flour on a kitchen scale.
         Der Nutzer wiegt Pakete ab.
