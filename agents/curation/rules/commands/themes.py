@@ -38,8 +38,9 @@ WHICH: Final = (
 OWNER_BEHIND: Final = "(?:des nutzers|der nutzerin|de l utilisateur|de l utilisatrice|del usuario|de la usuaria)"
 NUMBER: Final = re.compile(r"\b\d+(?:\.\d+)?\b")
 ALONE: Final = r"\b(?! (?:plant|tongue)\b)"  # no first word of "house plant", "mother tongue"
-# Words for relatives and animals in one language that mean something else in the others.
-RELATIONS_IN: Final = {"son": "en", "kind": "de", "chat": "fr"}
+RELATIVES: Final = RELATIONS - {"team"}
+# Those that mean something else in the other languages.
+RELATIVES_IN: Final = {"son": "en", "kind": "de", "chat": "fr"}
 
 
 class Theme(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,10 +84,8 @@ def is_behind_relation(before: str, language: str) -> bool:
     """Whether a relative or animal is named before a word: "has two cats with diabetes", "User's wife's asthma"; not "has a cat
     allergy"."""
     said = before.split()
-    named = RELATIONS.intersection((*said[:-1], *(each.removesuffix("s") for each in said if each.endswith("s")))) - {
-        "team"
-    }
-    return any(RELATIONS_IN.get(each, language) == language for each in named)
+    named = RELATIVES.intersection((*said[:-1], *(each.removesuffix("s") for each in said if each.endswith("s"))))
+    return any(RELATIVES_IN.get(each, language) == language for each in named)
 
 
 def relatives(text: str) -> frozenset[str]:
