@@ -17,7 +17,13 @@ SELECTED = {
         User's cardiologist is Dr. Meyer.
         User wears a hearing aid.
         User has pain in the left knee.
-        Marta weighs 71 kilos.
+        User weighs 71 kilos.
+        Der Nutzer wiegt 82 kg.
+        User has a cat allergy.
+        User has an immune disease.
+        User sees a physiotherapist every week.
+        User works at Bosch and has asthma.
+        L'utilisateur a mal au dos.
         Die Blutgruppe der Nutzerin ist 0 negativ.
         Der Nutzer hat Rückenschmerzen.
         Der Nutzer ist gegen Tetanus geimpft.
@@ -43,6 +49,10 @@ SELECTED = {
         L'utilisateur a démissionné.
         L'utilisateur est au chômage.
         El usuario fue despedido.
+        User works as a painter.
+        User works from home.
+        User has a new job.
+        Der Chef des Nutzers heißt Eva.
         """,
     "my family": """
         User has two kids.
@@ -56,6 +66,15 @@ SELECTED = {
         La grand-mère de l'utilisateur est morte.
         La abuela del usuario vive en Lima.
         La prima del usuario se llama Ida.
+        User's mother Ida is 80.
+        User's older brother lives in York.
+        Marta's mother is ill.
+        User has a big family in Peru.
+        Die Frau des Nutzers heißt Eva.
+        Der Nutzer ist mit seiner Frau in Rom.
+        La femme de l'utilisateur s'appelle Eva.
+        L'utilisateur a une fille.
+        El usuario tiene dos hermanos.
         """,
     "my finances": """
         User earns 60,000 euros a year.
@@ -69,6 +88,11 @@ SELECTED = {
         L'utilisateur paie 900 euros de loyer.
         El usuario tiene ahorros.
         El usuario tiene deudas.
+        User's bank is ING.
+        User pays 900 euros rent.
+        User's rent is 900.
+        L'utilisateur a un compte en banque.
+        El usuario gana 2000 euros.
         """,
     "my home": """
         User lives in Berlin.
@@ -82,12 +106,20 @@ SELECTED = {
         Le propriétaire de l'utilisateur s'appelle Paul.
         El piso del usuario está en la tercera planta.
         El usuario se mudó a Lima.
+        User's address is 5 Main Street.
+        User lives with his wife.
+        User bought a house.
+        Die Adresse des Nutzers ist Ring 5.
+        La dirección del usuario es Calle Mayor 5.
         """,
     "my eating habits": """
         User is vegetarian.
         User does not eat meat.
         User eats breakfast at six.
         User drinks no alcohol.
+        Der Nutzer trinkt keinen Alkohol.
+        L'utilisateur suit un régime.
+        Marta eats no pork.
         User avoids gluten.
         User eats gluten-free bread.
         Der Nutzer isst kein Fleisch.
@@ -111,6 +143,28 @@ SPARED = {
         User is expecting a parcel.
         User's daughter has asthma.
         Marta's daughter has asthma.
+        User works as a physiotherapist.
+        User is a psychologist.
+        User is training to be a psychologist.
+        User works at the clinic in Leeds.
+        Die Nutzerin ist Zahnärztin.
+        Der Nutzer arbeitet als Physiotherapeut.
+        L'utilisateur travaille comme psychologue.
+        L'utilisatrice est kinésithérapeute.
+        La usuaria es psicóloga.
+        El usuario trabaja en el hospital.
+        User is a nurse in the hospital.
+        User has a cat with diabetes.
+        User has two cats with diabetes.
+        User's wife's asthma is bad.
+        User is caring for his father, who has dementia.
+        User weighs the flour on a kitchen scale.
+        Der Nutzer wiegt Pakete ab.
+        L'utilisateur pèse ses mots.
+        El usuario pesa la harina.
+        El usuario usa pastillas de freno nuevas.
+        L'utilisateur a du mal au travail.
+        User writes about immunity from prosecution.
         """,
     "my job": """
         User attends a pottery workshop.
@@ -119,6 +173,13 @@ SPARED = {
         User's wife works at Bosch.
         Marta's wife works at Bosch.
         Der Nutzer hat an der Meinung festgehalten.
+        User's dishwasher works again.
+        User works out at the gym.
+        User runs a cron job every night.
+        User shifts gears by hand.
+        Der Nutzer kündigt das Netflix-Abo.
+        L'utilisateur a un bureau en chêne.
+        El usuario renunció al azúcar.
         """,
     "my family": """
         User is kind.
@@ -127,6 +188,13 @@ SPARED = {
         L'utilisateur aime son chien.
         Los colores favoritos del usuario son rojo y azul.
         User lives in Mannheim.
+        User's mother tongue is Polish.
+        User watches Twin Peaks.
+        User likes the film The Godfather.
+        User uses a parent class in Java.
+        Der Arzt des Nutzers ist Frau Dr. Weber.
+        Der Nutzer liest gern Thomas Mann.
+        El usuario cobra la prima del seguro.
         """,
     "my finances": """
         User flies to Argentina in June.
@@ -134,16 +202,57 @@ SPARED = {
         User has a European passport.
         L'utilisateur est prêt à partir.
         El usuario tiene ganas de viajar.
+        User lives near the river bank.
+        User lost 10 pounds.
+        User is a tax adviser.
+        User studies cryptography.
+        User has inheritance bugs in Java.
+        User inherited blue eyes.
+        User cares about animal welfare.
+        User cooks vegetable stocks.
+        Der Nutzer sitzt gern auf der Bank im Park.
+        Der Nutzer hat ein Instagram-Konto.
+        L'utilisateur porte une bague en argent.
+        El usuario gana al ajedrez.
         """,
     "my home": """
         User lives for music.
         User moved the meeting to May.
         User's dentist appointment was moved to Thursday.
         User has a flat tyre.
+        User wants to be addressed formally.
+        User asks to be addressed with 'they'.
+        User's email address is a@b.c.
+        User's IP address is 10.0.0.1.
+        User lives with ADHD.
+        User bought a house plant.
+        Die E-Mail-Adresse des Nutzers ist a@b.de.
+        Dem Nutzer wurde ein Zahn gezogen.
+        L'utilisateur loue une voiture.
+        El usuario come comida casera.
         """,
     "my eating habits": """
         User had lunch with Olga.
         User lives in Berlin.
+        User meets Ana for dinner on Friday.
+        User cleans with alcohol.
+        User's Python script eats memory.
+        L'utilisateur critique le régime politique.
+        """,
+    "my mental health": """
+        User is allergic to peanuts.
+        User has a broken leg.
+        """,
+    "my siblings": """
+        User's wife is called Ana.
+        User's mother has cancer.
+        """,
+    "mis hermanos": """
+        User's daughter Mia is six.
+        """,
+    "my savings": """
+        User earns 60,000 euros a year.
+        User pays 900 euros rent.
         """,
 }
 
