@@ -20,14 +20,14 @@ class MeantMessage(Struct, frozen=True):
 
 
 def messages_meant(request: ExtractionRequest, wishes: Iterable[SliceMessage]) -> dict[str, MeantMessage]:
-    """The message that each of these wishes means, by the wish's message id. Each message is read once."""
+    """The message that each of these wishes means, by the wish's message id. Each text is read once."""
     is_statement = cache(has_statement)
     found = {each.message_id: message_meant(request, each, is_statement) for each in wishes}
     return {message_id: meant for message_id, meant in found.items() if meant is not None}
 
 
 def message_meant(
-    request: ExtractionRequest, wish: SliceMessage, is_statement: Callable[[SliceMessage], bool]
+    request: ExtractionRequest, wish: SliceMessage, is_statement: Callable[[str], bool]
 ) -> MeantMessage | None:
     """The message before the wish, in slice or overlap: the wisher's own, or another person's message about the wisher. None
     if another person's message states anything else, or has the wisher's name: then it is unclear what the wisher means."""
@@ -39,7 +39,7 @@ def message_meant(
             return MeantMessage(each)
         if name and speaks_of(each.content, name):
             return MeantMessage(each, name)
-        if names(each.content, called) or is_statement(each):
+        if names(each.content, called) or is_statement(each.content):
             return None
     return None
 
@@ -61,7 +61,7 @@ def messages_before(request: ExtractionRequest, wish: SliceMessage) -> list[Slic
     return [each for each in before if each.role == "user"]
 
 
-def has_statement(message: SliceMessage) -> bool:
+def has_statement(content: str) -> bool:
     """Whether a message may state something: "Really?" and "oh no" do not."""
-    said = safe_sentences(readable_beginning(message.content))
+    said = safe_sentences(readable_beginning(content))
     return any(len(each.split()) >= MIN_WORDS and not is_question(each) for each in said)

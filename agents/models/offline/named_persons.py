@@ -16,8 +16,8 @@ WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 OWNERS: Final = (
-    r"(?:an?|another|my|our|your|his|her|their|(?:m|d|s)?eine?[mnrs]?|unsere?[mnrs]?|eure?[mnrs]?|ihre?[mnrs]?|une?|mon|ma|mes"
-    r"|ton|ta|tes|son|sa|ses|notre|votre|leur|una|mis?|tus?|sus?|nuestr[oa])"
+    r"(?:an?|another|other|ander\w+|autre|otra|my|our|your|his|her|their|[mds]?eine?[mnrs]?|unsere?[mnrs]?|eure?[mnrs]?"
+    r"|ihre?[mnrs]?|une?|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|votre|leur|una|mis?|tus?|sus?|nuestr[oa])"
 )
 PRONOUNS: Final = "He|Here|How|It|Let|She|That|There|What|Where|Who"
 # "my sister Marta", "meine Kollegin, Marta", "Tom's big sister Marta"; not "I told my boss that Marta ..."

@@ -35,6 +35,7 @@ def test_a_text_speaks_of_the_person_whom_it_names(name: str, text: str) -> None
         ("Marta", "Ma sœur Marta est enceinte."),
         ("Marta", "Mi hermana Marta está embarazada."),
         ("Marta", "Aunt Marta is pregnant."),
+        ("Marta", "The other Marta is pregnant."),
         ("Marta", "Eva's big sister Marta is pregnant."),
         ("Marta", "I saw Marta, my sister, who is pregnant."),
         ("Marta", "Thanks, Marta! I live in Lyon."),
