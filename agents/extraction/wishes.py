@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.extraction.meant_messages import MeantMessage, message_meant
+from agents.extraction.meant_messages import MeantMessage, messages_meant
 from agents.models.answers.speakers import begins_with_user, display_names, with_name
 from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
@@ -48,9 +48,9 @@ class Wishes(Struct, frozen=True):
 
     def _wish(self, request: ExtractionRequest, namespace: str, index: int, found: FoundWish) -> Wish:
         message, wish = found.message, found.wish
-        meant = MeantMessage(message) if wish.stated_before else self.meant.get(message.message_id)
-        if wish.everything or wish.statement or wish.topic:
-            meant = None
+        meant = self.meant.get(message.message_id) if wish.means_previous_message else None
+        if wish.stated_before:
+            meant = MeantMessage(message)
         return Wish(
             wish_id=ids.wish_id(request.request_id, namespace, index),
             message=request.source(message),
@@ -110,15 +110,14 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
         if found.wishes and number in own
     }
     read = read[: max(0, MAX_NAMED - sum(len(each.wishes) for each in by_message.values()))]
-    wishes = [
+    found_wishes = (
         found
         for message in request.messages
         for found in wishes_in_message(message, by_message.get(message.message_id), read)
-    ]
-    meant = {
-        each.message.message_id: found for each in wishes if (found := message_meant(request, each.message)) is not None
-    }
-    return Wishes(by_message, tuple(wishes[:MAX_NAMED]), meant)
+    )
+    wishes = tuple(islice(found_wishes, MAX_NAMED))
+    meant = messages_meant(request, (each.message for each in wishes if each.wish.means_previous_message))
+    return Wishes(by_message, wishes, meant)
 
 
 def wishes_in_message(

@@ -98,7 +98,7 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A user's wish, in `message`, to have something forgotten. It refers to `everything` about the user of `scope`, to a
     `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget. If another
-    person said it about the user, only its memories with the name `named_as` are meant. A model may name the memories meant
+    person said it about the user, only its memories about the person `named_as` are meant. A model may name the memories meant
     (`memory_ids`) and further messages that say it (`messages`). A wish that refers to none of these is unclear."""
 
     wish_id: str

@@ -61,11 +61,6 @@ class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Tells this person from the others of a conversation: the user_id, or a key of the guest's."""
         return guest_key(self.name) if self.guest else self.user_id
 
-    @property
-    def called(self) -> str | None:
-        """The name if there is one, otherwise the id."""
-        return self.name or self.user_id
-
 
 class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A slice of a window for the extraction stage: one model call, whatever the number of namespaces that it feeds.

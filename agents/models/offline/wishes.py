@@ -91,6 +91,11 @@ class ForgetWish(Struct, frozen=True, kw_only=True):
     topic: str | None = None
     stated_before: str | None = None
 
+    @property
+    def means_previous_message(self) -> bool:
+        """Whether the wish names nothing, and its message states nothing before it: "forget that"."""
+        return not (self.everything or self.statement or self.topic or self.stated_before)
+
 
 class MessageWishes(Struct, frozen=True):
     """The wishes of a message, and the rest of its text. `says_more`: the rest may have statements."""

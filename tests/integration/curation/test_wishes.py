@@ -204,9 +204,9 @@ GARLIC, FLIGHT = "Ada plants garlic.", "Bob's flight to Rome is in May."
 async def told_by_bob_and_forgotten(bench: "Bench", said: str) -> None:
     """A group with memories of a message of Ada's and of one of Bob's, as a model extracts them, before Ada's wish."""
     messages = [
-        group_message(0, "ada", "I plant garlic."),
-        group_message(1, "bob", said),
-        group_message(2, "ada", "Thanks, but please forget that, it was meant to stay private."),
+        group_message(0, "ada", "I plant garlic.", name="Ada"),
+        group_message(1, "bob", said, name="Bob"),
+        group_message(2, "ada", "Thanks, but please forget that, it was meant to stay private.", name="Ada"),
     ]
     (request,) = slices_of(messages, GROUP)
     first, second, _ = (each.message_id for each in request.messages)

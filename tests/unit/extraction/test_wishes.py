@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from agents.extraction.erasure_filter import proposals_without_erased
@@ -57,7 +56,7 @@ def test_a_wish_goes_to_the_namespaces_of_its_speaker_and_refers_to_that_speaker
     request = group(
         group_message(0, "bob", "I live in Lyon."),
         group_message(1, "ada", "I smoke."),
-        group_message(2, "bob", "Do you really smoke, Ada?"),
+        group_message(2, "bob", "Do you really smoke?"),
         group_message(3, "ada", "Forget that."),
     )
 
@@ -69,61 +68,6 @@ def test_a_wish_goes_to_the_namespaces_of_its_speaker_and_refers_to_that_speaker
         "kitchen/bob": [],
     }
     assert {batch.wishes[0].message.user_id for batch in found.values() if batch.wishes} == {"ada"}
-
-
-@pytest.mark.parametrize(
-    "said", ["I live in Lyon.", "She told me that she is pregnant.", "Congratulations, Ada! That is wonderful."]
-)
-def test_what_that_means_is_unclear_after_another_persons_statement_that_does_not_speak_of_the_wisher(
-    said: str,
-) -> None:
-    request = group(
-        group_message(0, "ada", "I planted garlic."),
-        group_message(1, "bob", said),
-        group_message(2, "ada", "Forget that."),
-    )
-
-    (wish,) = batches(request)["kitchen"].wishes
-
-    assert wish.is_unclear
-
-
-def test_a_guests_wish_never_means_another_persons_message() -> None:
-    request = group(
-        group_message(0, "bob", "Hello.", name="Bob"),
-        group_message(1, "bob", "Ada told me that she is pregnant.", name="Bob"),
-        group_message(2, None, "Forget that.", name="Ada"),
-    )
-
-    (wish,) = batches(request)["kitchen"].wishes
-
-    assert wish.is_unclear
-
-
-@pytest.mark.parametrize(
-    ("name", "said", "named_as"),
-    [
-        (None, "Ada told me that she is pregnant.", "Ada"),
-        ("Ada Lovelace", "I heard that Ada Lovelace smokes.", "Ada Lovelace"),
-        ("Ada Lovelace", "Ada's mother is in hospital.", "Ada"),
-        (None, "Adas Mutter liegt im Krankenhaus.", "Ada"),
-        (None, "Je crois qu'Ada est enceinte.", "Ada"),
-        (None, "Creo que Ada está embarazada.", "Ada"),
-    ],
-)
-def test_that_means_another_persons_message_before_the_wish_if_it_speaks_of_the_wisher(
-    name: str | None, said: str, named_as: str
-) -> None:
-    request = group(
-        group_message(0, "ada", "I planted garlic.", name=name),
-        group_message(1, "bob", said, name="Bob"),
-        group_message(2, "ada", "Thanks, but please forget that, it was meant to stay private.", name=name),
-    )
-
-    (wish,) = batches(request)["kitchen"].wishes
-
-    assert meant(batches(request)["kitchen"]) == [request.messages[1].message_id]
-    assert (wish.named_as, wish.means and wish.means.user_id) == (named_as, "bob")
 
 
 def test_a_statement_in_a_shared_namespace_names_its_speaker() -> None:

@@ -1,6 +1,5 @@
 """Finds the memories that a user's wish to forget means, and removes them. In doubt a memory stays."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -17,6 +16,7 @@ from agents.curation.rules.ledger.personal_namespaces import is_personal
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import Statement, statement
+from agents.models.offline.named_persons import is_subject
 from agents.models.offline.rules.engine.languages import is_another_language
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source, Wish
 from schemas.memories.events import Cause, MessageId
@@ -40,13 +40,12 @@ def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:
 
 
 def is_told_about_them(memory: Memory, wish: Wish) -> bool:
-    """Whether a memory is based only on the message of another person that the wish means, and names the wish's user."""
+    """Whether a memory is based only on the message of another person that the wish means, and begins with the wish's user."""
     if wish.named_as is None or wish.means is None:
         return False
     meant = (wish.means.conversation_id, wish.means.message_id)
-    if any((each.conversation_id, each.message_id) != meant for each in memory.sources):
-        return False
-    return re.search(rf"\b{re.escape(wish.named_as)}(?:['’]?s)?\b", memory.text, re.IGNORECASE) is not None
+    sources = {(each.conversation_id, each.message_id) for each in memory.sources}
+    return sources == {meant} and is_subject(memory.text, wish.named_as)
 
 
 def is_by(source: Source, wish: Source) -> bool:

@@ -94,19 +94,24 @@ def test_a_shared_namespace_that_is_named_like_a_personal_one_is_nobodys(
     ("text", "sources", "meant"),
     [
         ("Ada is pregnant.", ("m",), True),
-        ("ada's baby is due in May.", ("m",), True),
+        ("Ada's baby is due in May.", ("m",), True),
+        ("Bob said that Ada is pregnant.", ("m",), True),
+        ("Bob works with Ada at Siemens.", ("m",), False),
+        ("Bob has an ada compiler.", ("m",), False),
         ("Adam is pregnant.", ("m",), False),
         ("Bob's flight to Rome is in May.", ("m",), False),
         ("Ada is pregnant.", ("m", "earlier"), False),
         ("Ada is pregnant.", ("earlier",), False),
+        ("Ada leads the office in Lyon.", (), False),
     ],
 )
-def test_of_another_persons_message_only_memories_that_name_the_wisher_and_rest_on_it_alone_are_selected(
+def test_of_another_persons_message_only_memories_that_begin_with_the_wisher_and_rest_on_it_alone_are_selected(
     text: str, sources: tuple[str, ...], meant: bool
 ) -> None:
     said = [Source(conversation_id="c", message_id=each, user_id="bob") for each in sources]
     memory = a_memory(text, namespace="kitchen", sources=tuple(said))
     bobs = Source(conversation_id="c", message_id="m", user_id="bob")
-    wish = a_wish(message=Source(conversation_id="c", message_id="w", user_id="ada"), means=bobs, named_as="Ada")
+    adas = Source(conversation_id="c", message_id="w", user_id="ada")
+    wish = a_wish(message=adas, means=bobs, named_as="Ada", memory_ids=() if sources else (memory.memory_id,))
 
     assert bool(memories_meant(wish, [memory], (), personal=False)) is meant
