@@ -1,5 +1,8 @@
 """Tabs whose clock is put forward, so that no test waits for a poll, and conversations that are shown in them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from msgspec.structs import replace
 
 from schemas.conversations.messages import Scope
@@ -39,3 +42,14 @@ def a_window(name: str = "talk", revision: int = 1, percent_used: float = 60.1, 
 async def talked(panel: Panel, name: str, said: str, revision: int = 1, **fields: object) -> None:
     panel.api.archive.say(name, ("user", said), app_id="app", user_id="ada")
     await panel.api.windows.project([a_window(name, revision, **fields)])
+
+
+@asynccontextmanager
+async def answered(tab: Opened, addresses: str) -> AsyncIterator[None]:
+    """Waits for a response that the block asks for, until the page has it: it asks for nothing twice at a time."""
+    async with tab.page.expect_response(addresses) as response:
+        yield
+    await (await response.value).finished()
+    await tab.page.evaluate(
+        "() => new Promise(done => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0) })"
+    )

@@ -16,7 +16,7 @@ from schemas.policies.policies import Policies, Policy
 from tests.api import NOON, a_memory
 from tests.fakes.windows import AT_S
 from tests.integration.panel.panel import Panel
-from tests.integration.panel.polling import IN_ADAS, TALK, is_looked_at_again, polls, talked, watching
+from tests.integration.panel.polling import IN_ADAS, TALK, answered, is_looked_at_again, polls, talked, watching
 
 A_RUN = manual_run(RunRequest(namespace="app/ada", dry_run=True), ("app/ada",), "the operator", NOON)
 DAY_MS = 86_400_000
@@ -120,7 +120,7 @@ async def test_settings_that_are_typed_stay_when_a_poll_finds_nothing_new(panel:
     most = tab.page.get_by_role("spinbutton", name="Maximum messages")
     await most.fill("40")
     for _ in range(2):  # what the first brings is on the page when the second asks
-        async with tab.page.expect_response("**/settings"):
+        async with answered(tab, "**/settings"):
             await polls(tab)
     await expect(most).to_have_value("40")
     await expect(most).to_be_focused()
@@ -145,7 +145,7 @@ async def test_a_policy_that_is_typed_stays_when_the_window_is_looked_at_again(p
     most = tab.page.get_by_role("spinbutton", name="max_memories")
     await most.fill("77")
     for _ in range(2):
-        async with tab.page.expect_response("**/v1/policies"):
+        async with answered(tab, "**/v1/policies"):
             await is_looked_at_again(tab)
     await expect(most).to_have_value("77")
 
@@ -158,7 +158,7 @@ async def test_a_mark_that_is_chosen_stays_until_the_conversation_has_another(pa
     await tab.page.get_by_role("menuitemradio", name="pinned").click()
     await expect(tab.page.get_by_text("The message is now: pinned")).to_be_visible()
     for _ in range(2):  # what the first brings is on the page when the second asks
-        async with tab.page.expect_response("**/messages?*"):
+        async with answered(tab, "**/messages?*"):
             await polls(tab)
     await expect(mark).to_have_text("Treat as pinned")
     await talked(panel, "talk", "Two.", 2, adjustments=Adjustments(marks={"talk-1": "expendable"}))
