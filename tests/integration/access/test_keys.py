@@ -23,7 +23,7 @@ async def test_a_key_is_found_only_by_its_exact_token_and_the_token_is_not_store
     changed = token[:-1] + ("A" if token[-1] != "A" else "B")
     for wrong in (changed, token.replace(key.key_id, "0" * 12), token + "x", "", "\x00", token.upper()):
         assert await keys.find(wrong) is None
-    secret = token.rpartition("_")[2]
+    secret = token.removeprefix(f"ms_{key.key_id}_")  # which may contain "_" itself
     rows = await pool.fetch("SELECT keys::text AS said FROM keys")
     assert secret not in rows[0]["said"]
     assert secret.encode().hex() not in rows[0]["said"]
