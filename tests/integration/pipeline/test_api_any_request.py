@@ -133,8 +133,10 @@ def responses_of(document: Any, address: str, token: str, there: dict[str, str])
         answer = case.call(base_url=address, headers=headers, timeout=30)
         answered.append((case.operation.label, answer.status_code, answer.text))
 
-    for operation in schemathesis.openapi.from_dict(document).exclude(path=STREAM).get_all_operations():
-        UNHURRIED(given(case=operation.ok().as_strategy())(ask))()
+    operations = schemathesis.openapi.from_dict(document).exclude(path=STREAM).get_all_operations()
+    # Reads come first: an erasure removes what they would find.
+    for operation in sorted((each.ok() for each in operations), key=lambda each: each.method.lower() != "get"):
+        UNHURRIED(given(case=operation.as_strategy())(ask))()
     return answered
 
 
