@@ -28,7 +28,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.store import Rows
 from streams.kafka.topics import TopicSettings
 from streams.windows.detectors.detect import detect_in
-from streams.windows.effects import Effect
+from streams.windows.effects import Effect, EndedIncomplete
 from streams.windows.terms import Terms
 from streams.windows.tokens.counting import TokenCount, message_tokens
 from streams.windows.window import Window
@@ -247,6 +247,17 @@ class WindowAgent:
         return [dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC))]
 
     def _records(self, window_effects: list[Effect], batch: Batch, now: float) -> list[Outgoing]:
+        for each in window_effects:
+            if isinstance(each, EndedIncomplete):
+                log.warning(
+                    "conversation %r ended, and partition %d lacks messages that its end event announces (message_count %s, "
+                    "last_message_id %r): %d arrived",
+                    each.scope.conversation_id,
+                    batch.partition,
+                    each.message_count,
+                    each.last_message_id,
+                    each.received,
+                )
         return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in window_effects]
 
     def read_to(self, partition: int) -> int:

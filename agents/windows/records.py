@@ -1,6 +1,5 @@
 """Records that windows publish: extraction requests, and activity events about their contexts."""
 
-import logging
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +8,6 @@ from opentelemetry.trace import SpanKind
 
 from agents.windows.request_headers import request_headers
 from schemas import codec, ids
-from schemas.counts import counted
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -25,8 +23,6 @@ from streams.windows.effects import (
     MessageMarked,
     PruningFailed,
 )
-
-log = logging.getLogger(__name__)
 
 
 def outgoing(effect: Effect, partition: int, at: datetime) -> Outgoing:
@@ -122,13 +118,6 @@ def _ended_incomplete(effect: EndedIncomplete, partition: int, at: datetime) -> 
     """`memstream.window.ended_incomplete`: what arrived is extracted; a message that arrives later is, too."""
     announced = {"message_count": effect.message_count, "last_message_id": effect.last_message_id}
     data = {name: value for name, value in announced.items() if value is not None}
-    log.warning(
-        "conversation %r ended, and partition %d lacks messages that its end event announces: %s arrived, announced %s",
-        effect.scope.conversation_id,
-        partition,
-        counted(effect.received, "messages"),
-        ", ".join(f"{name} {value!r}" for name, value in data.items()),
-    )
     return _event(effect, partition, at, "ended_incomplete", effect.received, received=effect.received, **data)
 
 

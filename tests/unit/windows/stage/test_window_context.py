@@ -167,4 +167,4 @@ async def test_an_end_without_the_messages_that_it_announces_emits_one_event_and
     assert (event.data["received"], event.data["message_count"]) == (1, 3)
     assert "last_message_id" not in event.data
     (line,) = [each for each in caplog.messages if CONVERSATION in each]
-    assert "1 message arrived, announced message_count 3" in line
+    assert "(message_count 3, last_message_id None): 1 arrived" in line
