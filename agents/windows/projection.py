@@ -125,7 +125,7 @@ class WindowProjection:
         terms = self._terms.of(head.scope, head.model, adjustments.choices)
         removals = rows.removals_of(head, ledger.committed)
         return WindowState(
-            scope=head.scope,
+            scope=head.shown_scope,
             partition=head.partition,
             source=source,
             revision=revision,
