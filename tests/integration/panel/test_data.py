@@ -49,7 +49,7 @@ async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_show
     panel: Panel, tmp_path: Path
 ):
     panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob"))
-    panel.api.owners.conversations = [BOB]
+    panel.api.owners.known_scopes = [BOB]
     tab = await panel.signed_in(DATA, admin="*")
     await tab.page.get_by_label("A user, everywhere").check()
     await tab.page.get_by_label("Id of the user").fill("bob")
@@ -113,7 +113,7 @@ async def test_a_receipt_in_german_states_remaining_data_in_german(panel: Panel)
     kept = [remains_of_topic(topic, said, {}, NOON, code) for topic, (code, said) in TOPIC_CONTENTS.items()]
     panel.api.erasures.remains = to_builtins([*kept, unused_stores(NOON)])
     panel.api.memories.put(a_memory("m1", namespace="app/bob"))
-    panel.api.owners.conversations = [BOB]
+    panel.api.owners.known_scopes = [BOB]
     tab = await panel.open_tab(panel.address, locale="de-DE")
     await tab.go("/data", ns="app%2Fada")
     await tab.page.get_by_label("Schlüssel", exact=True).fill(panel.api.keys.add(admin="*"))

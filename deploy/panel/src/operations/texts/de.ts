@@ -59,7 +59,7 @@ export const de: Words = {
     forAdministrators: "Schlüssel und Protokoll sind für Schlüssel, die alle Namensräume verwalten dürfen.", keys: "Schlüssel", name: "Name", grants: "Rechte", made: "Angelegt", used: "Zuletzt benutzt", until: "Läuft ab", never: "nie", yours: "Ihrer", holds: "Aktiv", revoked: "Widerrufen", expired: "Abgelaufen",
     revoke: "Widerrufen", revokeTitle: "Den Schlüssel {{name}} widerrufen?", revokeHint: "Wer ihn benutzt, wird binnen fünf Sekunden abgewiesen. Das lässt sich nicht rückgängig machen.", revokeOwn: "Das ist Ihr eigener Schlüssel: Sie werden abgemeldet.", revokedNow: "Der Schlüssel {{name}} ist widerrufen",
     make: "Schlüssel anlegen", makeIt: "Anlegen", right: "Recht", pattern: "Namensräume, * für beliebige Zeichen", days: "Tage bis zum Ablauf", keyMade: "Der Schlüssel ist angelegt", once: "Das ist der Schlüssel. Er wird nur jetzt gezeigt und nirgends gespeichert:", stored: "Ich habe ihn gespeichert",
-    audit: "Protokoll", auditHint: "Was nur Verwalter dürfen, das Neueste zuerst.", noAudit: "Noch kein Eintrag", action: "Aktion", anyAction: "jede, etwa key.created", when: "Wann", who: "Wer", did: "Aktion", to: "Ziel", details: "Einzelheiten",
+    audit: "Protokoll", auditHint: "Was nur Verwalter dürfen, Löschungen und Exporte, das Neueste zuerst.", noAudit: "Noch kein Eintrag", action: "Aktion", anyAction: "jede, etwa key.created", when: "Wann", who: "Wer", did: "Aktion", to: "Ziel", details: "Einzelheiten",
   },
   policies: {
     hint: "Die erste Richtlinie, die auf ein Gespräch passt, gilt. Gespeichert wird nur, was von der Vorgabe abweicht.", choose: "Wählen Sie eine Richtlinie.", everything: "passt auf alles", begin: "Neu, auf Grundlage von", blank: "den Vorgaben", new: "Neue Richtlinie", name: "Name",
