@@ -67,6 +67,7 @@ export const de: Words = {
     saveHint: "Sie gilt binnen einer Sekunde in allen Prozessen.", saved: "Die Richtlinie {{name}} ist gespeichert", remove: "Entfernen", removeTitle: "Die Richtlinie {{name}} entfernen?", removeHint: "Für ihre Gespräche gilt dann die nächste passende Richtlinie.", removed: "Die Richtlinie {{name}} ist entfernt",
     reach: "Von {{looked}} {{looked:Gespräch|Gesprächen}}, die zuletzt aktiv waren, gilt sie jetzt für {{before}} und gälte für {{after}}.", move: "{{count}} von {{before}} zu {{after}}", newNamespaces: "Neue Namensräume, etwa {{names}}", history: "Verlauf",
     historyHint: "Änderungen über HTTP. Änderungen über die Kommandozeile sind nicht aufgeführt.", noHistory: "Keine Änderung ist verzeichnet.", wasPut: "Gespeichert", wasRemoved: "Entfernt", compare: "Zwei Versionen vergleichen", older: "Vorher", newer: "Nachher", asNow: "wie sie jetzt gilt", same: "Sie unterscheiden sich nicht.", field: "Feld", take: "Ins Formular laden", default: "Vorgabe",
+    invalid: "Einträge, die keine gültige Richtlinie sind und nicht gelten", invalidTitle: "Den ungültigen Eintrag {{name}} entfernen?", invalidRemoved: "Der ungültige Eintrag {{name}} ist entfernt",
   },
   runStatus: { pending: "Wartet", running: "Läuft", completed: "Fertig", failed: "Fehlgeschlagen", building: "Entsteht", ready: "Bereit", cutover: "Übernommen", undone: "Rückgängig gemacht", discarding: "Wird verworfen" },
   origin: { "built in": "Eingebaut", file: "Datei", topic: "Topic" },

@@ -65,6 +65,7 @@ export const en = {
     saveHint: "It applies in all processes within a second.", saved: "The policy {{name}} is saved", remove: "Remove", removeTitle: "Remove the policy {{name}}?", removeHint: "The next policy that matches applies to its conversations.", removed: "The policy {{name}} is removed",
     reach: "Of the {{looked}} {{looked:conversation|conversations}} active last, the policy applies to {{before}} now, and would apply to {{after}} after this change.", move: "{{count}} from {{before}} to {{after}}", newNamespaces: "New namespaces, such as {{names}}", history: "History",
     historyHint: "Changes over HTTP. Changes made on the command line are not listed.", noHistory: "No change is recorded.", wasPut: "Saved", wasRemoved: "Removed", compare: "Compare two versions", older: "Before", newer: "After", asNow: "as it applies now", same: "They do not differ.", field: "Field", take: "Load into the form", default: "default",
+    invalid: "Records that are no valid policy and are ignored", invalidTitle: "Remove the invalid record {{name}}?", invalidRemoved: "The invalid record {{name}} is removed",
   },
   runStatus: { pending: "Waiting", running: "Running", completed: "Completed", failed: "Failed", building: "Building", ready: "Ready", cutover: "Cut over", undone: "Undone", discarding: "Being discarded" },
   origin: { "built in": "Built in", file: "File", topic: "Topic" },
