@@ -10,7 +10,8 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeOwners:
-    """`known_scopes` are those of conversations; namespaces are those of the fake memories, and `feeds` those fed by conversations."""
+    """`known_scopes` are those of conversations. Namespaces are those of the fake memories; `feeds` are those fed by
+    conversations."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories

@@ -42,7 +42,9 @@ class Dev:
     def start(self, *options: str, **environment: str) -> None:
         env = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)} | environment
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*self._command, *options], env=env, cwd=self.log.parent, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [*self._command, *options], env=env, cwd=self.log.parent, stdout=log, stderr=log
+            )
 
     async def addresses(self) -> dict[str, str]:
         """Returns the printed addresses by name, once everything serves, and records the running processes."""

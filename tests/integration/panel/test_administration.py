@@ -172,7 +172,9 @@ async def test_records_that_are_no_valid_policy_are_listed_with_their_reason_and
     await expect(invalid.get_by_role("listitem")).to_have_count(2)
     await expect(invalid).to_contain_text(r"a record of 'caf\xe9' at offset 1 is ignored")
     assert await tab.serious_findings() == []
-    await invalid.get_by_role("button", name="Remove").click()  # one: the other would remove the policy that applies, too
+    await invalid.get_by_role(
+        "button", name="Remove"
+    ).click()  # one: the other would remove the policy that applies, too
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
     await expect(invalid.get_by_role("listitem")).to_have_count(1)
     assert panel.api.policy_records.records[-1][-2:] == (b"caf\xe9", None)

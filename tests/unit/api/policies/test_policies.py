@@ -69,7 +69,7 @@ async def test_invalid_records_are_listed_by_name_with_their_reasons_until_they_
         await api.policy_records.publish([Outgoing(topic="memory.policies", key=key, value=b"{")])
     client = api.client(admin="*")
     listed = (await client.get("/v1/policies")).json()
-    assert [each["policy"]["name"] for each in listed["policies"]][0] == "kitchen"
+    assert listed["policies"][0]["policy"]["name"] == "kitchen"
     assert [each["name"] for each in listed["invalid"]] == ["", "caf\\xe9", "kitchen"]
     assert listed["invalid"][1]["reason"].startswith("a record of 'caf\\xe9' at offset 2 is ignored: ")
     await put(api, max_memories=7)
