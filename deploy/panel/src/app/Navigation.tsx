@@ -47,7 +47,7 @@ export function Navigation(props: { keyed: boolean; name: string }) {
       <nav aria-label={t("nav.label")} ref={views}>
         <For each={VIEWS.filter((view) => !view.ofAll || mayEverywhere("read"))}>
           {(view) => (
-            <Link href={view.path + suffix()} class="view" classList={{ current: isIn(view) }} current={isIn(view) && "page"}>
+            <Link href={view.path + suffix()} class="view" classList={{ current: isIn(view) }} current={isIn(view)}>
               <Dynamic component={view.icon} aria-hidden="true" />
               <span>{view.text(search.ns || undefined)}</span>
             </Link>

@@ -77,7 +77,7 @@ function Row(props: { conversation: Summary; chosen: boolean; href: string; name
   const one = () => props.conversation;
   const share = () => t("conversation.share", { percent: number(one().percent_used, 1) });
   return (
-    <Link class="row" classList={{ chosen: props.chosen }} href={props.href} current={props.chosen && "true"} noScroll>
+    <Link class="row" classList={{ chosen: props.chosen }} href={props.href} current={props.chosen} noScroll>
       <span class="kind-icon quote" aria-hidden="true"><Show when={one().namespaces.length > 1} fallback={<MessagesSquare />}><UsersRound /></Show></span>
       <span class="row-body">
         <span class="row-text">{one().conversation_id}</span>

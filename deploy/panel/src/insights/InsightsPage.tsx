@@ -114,7 +114,7 @@ function Largest(props: { namespace: string }) {
       {(sizes) => (
         <ol class="bars">
           <For each={sizes().namespaces}>
-            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><Link href={`/insights?ns=${encodeURIComponent(each.namespace)}`} current={each.namespace === props.namespace && "true"}>{each.namespace}</Link></Bar>}
+            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><Link href={`/insights?ns=${encodeURIComponent(each.namespace)}`} current={each.namespace === props.namespace}>{each.namespace}</Link></Bar>}
           </For>
         </ol>
       )}

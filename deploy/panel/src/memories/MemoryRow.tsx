@@ -38,7 +38,7 @@ export function MemoryRow(props: { memory: Memory; chosen?: boolean; children?: 
   const tags = () => props.memory.tags ?? [];
   const again = () => props.memory.reinforcement_count ?? 0;
   return (
-    <Link class="row" classList={{ chosen: props.chosen, past: props.memory.status !== "active" }} href={address.to(props.memory.memory_id)} current={props.chosen && "true"} noScroll>
+    <Link class="row" classList={{ chosen: props.chosen, past: props.memory.status !== "active" }} href={address.to(props.memory.memory_id)} current={props.chosen ?? false} noScroll>
       <KindIcon kind={props.memory.kind} />
       <span class="row-body">
         <span class="row-text" dir="auto">{props.memory.text}</span>

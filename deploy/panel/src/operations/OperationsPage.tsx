@@ -46,7 +46,7 @@ export function OperationsPage() {
       </div>
       <nav class="section-nav" aria-label={w("section.label")} ref={sections}>
         <For each={SECTIONS.filter((each) => !each.ofAdministrators || mayEverywhere("admin"))}>
-          {(each) => <Link href={to(each.path)} class="section-link" classList={{ current: each === section() }} current={each === section() && "page"}>{each.text()}</Link>}
+          {(each) => <Link href={to(each.path)} class="section-link" classList={{ current: each === section() }} current={each === section()}>{each.text()}</Link>}
         </For>
       </nav>
       <Suspense fallback={<Loading />}>
