@@ -4,13 +4,12 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Protocol
+from typing import Final, Protocol
 
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.windows import Restorable, WindowState
 from schemas.counts import counted
-from sinks.windows.projection import SPLIT_REMEDY
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
 from streams.windows.context import statistics
@@ -21,6 +20,10 @@ log = logging.getLogger(__name__)
 
 BATCH_WINDOWS = 200  # windows: a few milliseconds of work between two yields to the event loop
 REMEMBERED_SPLIT = 10_000  # conversations in several partitions that are logged once
+
+SPLIT_REMEDY: Final = (
+    "unless partitions were added, let all clients publish with the key conversation_id and the same partitioner"
+)
 
 
 class Windows(Protocol):
@@ -125,7 +128,7 @@ class WindowProjection:
         terms = self._terms.of(head.scope, head.model, adjustments.choices)
         removals = rows.removals_of(head, ledger.committed)
         return WindowState(
-            scope=head.scope,
+            scope=head.shown_scope,
             partition=head.partition,
             source=source,
             revision=revision,

@@ -30,22 +30,25 @@ async def dev(
     postgres_port: DevPort = DEV_POSTGRES_PORT,
     qdrant_port: DevPort = DEV_QDRANT_PORT,
     api_port: DevPort = DEV_API_PORT,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Require API keys, as `memstream serve` does: `memstream keys` makes them.")
+    ] = False,
 ) -> None:
     """Run the embedded stack with a worker and the API. Its data survives a restart."""
     settings = load(api_port=api_port, **({"data_dir": data_dir} if data_dir else {}))
     ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
-    await run_dev(settings, ports, stop_on_signals())
+    await run_dev(settings, ports, stop_on_signals(), keyed=keys)
 
 
-async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
+async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event, *, keyed: bool) -> None:
     """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
     async with running_stack(absolute, ports, print_progress) as stack_settings:
         if await reindexing.are_of_other_models(stack_settings):  # no worker would start
             terminal.print_line("the embedding models are others than before: indexing memories and messages again")
             await reindexing.reindex(stack_settings, terminal.print_line)
-        async with running_worker(stack_settings) as worker, running_api(stack_settings) as api:
-            for line in addresses(stack_settings):
+        async with running_worker(stack_settings) as worker, running_api(stack_settings, keyed=keyed) as api:
+            for line in addresses(stack_settings, keyed=keyed):
                 terminal.print_line(line)
             while not stop.is_set() and worker.running and api.running:
                 try:
@@ -58,8 +61,9 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
             terminal.print_line("stopping")
 
 
-def addresses(settings: Settings) -> list[str]:
+def addresses(settings: Settings, *, keyed: bool) -> list[str]:
     api = ready_path("api", settings).read_text()
+    access = "requires a key: `memstream keys create NAME --admin '*'`" if keyed else "needs no key here"
     return [
         f"panel       {api}/",
         f"Kafka       {settings.bootstrap_servers}",
@@ -67,7 +71,7 @@ def addresses(settings: Settings) -> list[str]:
         f"Qdrant      {settings.qdrant_url}",
         f"API         {api}",
         f"data, logs  {settings.data_dir}",
-        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
+        f"Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API {access}. "
         "Ctrl-C stops everything.",
     ]
 

@@ -9,6 +9,7 @@ from agents.models.auto import AutoProvider
 from agents.models.local_only import check_policies
 from agents.models.one_language import translation_warning
 from agents.passages.chunking import VERSION
+from agents.windows.projection import SPLIT_REMEDY
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.cli.unreachable_brokers import unreachable_brokers
@@ -25,7 +26,7 @@ from sinks.passages.store import Passages
 from sinks.postgres.connection import READ_ONLY_SESSION, Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
-from sinks.windows.projection import SPLIT_REMEDY, Windows
+from sinks.windows.projection import Windows
 from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 

@@ -129,8 +129,9 @@ async def plans(
     policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     if erasure.user_id is not None:
         user = User(user_id=erasure.user_id, tenant_id=erasure.tenant_id, app_id=erasure.app_id)
-        scopes, own_namespaces = await owners.scopes(user), await owners.all_namespaces_naming(quote_part(user.user_id))
-        namespaces = await owners.namespaces_fed({scope.conversation_id for scope in scopes})
+        conversations = await owners.conversations(user)
+        scopes, namespaces = await owners.scopes(conversations), await owners.namespaces_fed(conversations)
+        own_namespaces = await owners.all_namespaces_naming(quote_part(user.user_id))
         return plan_erasure(erasure, scopes, namespaces, own_namespaces, policies)
     name = erasure.conversation_id or ""
     state = await Windows(pool).of(name)

@@ -3,16 +3,18 @@
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
 
+from agents.api.access import export_audit
 from agents.api.access.erasure import erasure_scope
 from agents.api.access.user_export import user_export_pages
 from agents.api.memories.exports import export_pages
 from deploy.cli import terminal
-from deploy.cli.command import WrongUsage, command, one_command, require_length
+from deploy.cli.command import WrongUsage, command, current_user, one_command, require_length
 from deploy.cli.namespace_options import NamespaceArgument, NamespaceOption, one_namespace
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
@@ -20,8 +22,9 @@ from schemas.conversations.user_settings import User
 from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Status
+from sinks.access.audit import Audit
 from sinks.archive.messages import Archive
-from sinks.erasure.owners import MAX_FOUND, Owners
+from sinks.erasure.owners import Owners
 from sinks.memories.exports import Exports
 from sinks.postgres.connection import Pool
 
@@ -44,6 +47,7 @@ async def export(
     """Write the memories of a namespace, or the data of a user, as JSON Lines.
 
     Of a namespace: live, superseded and expired memories. Of a user: memories of any status with their versions, and messages.
+    The audit log gets an entry.
     """
     about = user_of(user, tenant, app)
     if about is not None and (namespace or namespace_option or versions):
@@ -52,10 +56,14 @@ async def export(
     with created(output) if output else nullcontext(sys.stdout.buffer) as target:
         settings = load()
         async with connections.postgres(settings, max_size=1) as pool:
+            now, actor = datetime.now(UTC), current_user()
             if about is None:
+                entry = export_audit.namespace_export(now, actor, name, STATUSES, with_versions=versions)
                 pages = export_pages(Exports(pool), name, STATUSES, with_versions=versions)
             else:
+                entry = export_audit.user_export(now, actor, about)
                 pages = await pages_of_user(settings, pool, about)
+            await Audit(pool).record(entry)
             async for page in pages:
                 target.write(page)
                 lines += page.count(b"\n")
@@ -89,11 +97,7 @@ def user_of(user_id: str | None, tenant_id: str | None, app_id: str | None) -> U
 
 
 async def pages_of_user(settings: Settings, pool: Pool, user: User) -> AsyncIterator[bytes]:
-    """Raises Retryable, and Misconfigured if there is too much to find it all."""
+    """Raises Retryable."""
     policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     scope = await erasure_scope(Owners(pool), policies, user)
-    if not scope.whole:
-        raise Misconfigured(
-            f"{user.user_id} has more than {MAX_FOUND:,} conversations or namespaces: give --app or --tenant"
-        )
     return user_export_pages(Exports(pool), Archive(pool), user, scope)

@@ -83,7 +83,7 @@ async def revoke(
 async def audit(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of entries.")] = 50, json: Json = False
 ) -> None:
-    """Show the audit log of administrators' actions, latest first."""
+    """Show the audit log (actions of administrators, erasures, exports), latest first."""
     async with connections.postgres(load(), max_size=1) as pool:
         latest = await Audit(pool).latest(limit)
     terminal.show_list(latest, json, "audit", ("at", "actor", "action", "subject"), audit_row, wide="subject")

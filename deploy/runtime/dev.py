@@ -55,10 +55,10 @@ def running_worker(settings: Settings) -> AbstractAsyncContextManager[GuardedPro
     return running("worker", ["worker"], settings)
 
 
-def running_api(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
-    """Runs the API without keys, on loopback only, whatever the environment says."""
+def running_api(settings: Settings, *, keyed: bool = False) -> AbstractAsyncContextManager[GuardedProcess]:
+    """Runs the API on loopback only, whatever the environment says."""
     local = settings.model_copy(update={"api_host": LOOPBACK, "migrate_at_start": False})
-    return running("api", ["serve", "--no-keys"], local)
+    return running("api", ["serve", "--keys" if keyed else "--no-keys"], local)
 
 
 @asynccontextmanager

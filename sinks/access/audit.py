@@ -1,4 +1,5 @@
-"""The audit log: actions that only administrators may take, with who took them and when. Rows are added and never changed."""
+"""The audit log: actions of administrators, erasures and exports, with who took them and when. Rows are added and never
+changed."""
 
 from typing import Any
 

@@ -36,6 +36,11 @@ WHERE conversation_id = ANY ($1::text[])
 GROUP BY conversation_id, tenant_id, app_id, user_id, agent_id, mode
 ORDER BY conversation_id, min(archived_at), min(position)
 
+-- name: names
+SELECT DISTINCT conversation_id, body->>'name' AS name, user_id IS NOT NULL AS of_user
+FROM messages
+WHERE conversation_id = ANY ($1::text[]) AND role = 'user' AND body->>'name' <> ''
+
 -- name: present
 SELECT conversation_id, message_id
 FROM messages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)

@@ -107,6 +107,16 @@ class Archive:
             found[scope.conversation_id] = (*found.get(scope.conversation_id, ()), scope)
         return found
 
+    async def names(self, conversations: Collection[str]) -> dict[str, list[tuple[str, bool]]]:
+        """The names of speakers in messages of several conversations, each with whether a user id is given beside it;
+        conversations without names are missing. Raises Retryable."""
+        with translated("reading the names of speakers"):
+            rows = await self._pool.fetch(query("archive", "names"), list(map(storable, conversations)))
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for row in rows:
+            found.setdefault(row["conversation_id"], []).append((row["name"], row["of_user"]))
+        return found
+
     async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None:
         """The message with this id; None if there is none. Raises Retryable."""
         with translated("reading a message"):

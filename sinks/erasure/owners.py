@@ -1,7 +1,6 @@
 """Finds the stored data of a user: conversations, namespaces with the user's name, and counts."""
 
 from collections.abc import Collection
-from typing import Final
 
 import msgspec
 
@@ -10,8 +9,6 @@ from schemas.conversations.user_settings import User
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 
-MAX_FOUND: Final = 10_000  # conversations and namespaces; one more is returned to show that there are more
-
 
 class Owners:
     """Reads. Every method raises Retryable."""
@@ -19,11 +16,16 @@ class Owners:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def scopes(self, user: User) -> tuple[Scope, ...]:
-        """The scopes of conversations in which the user spoke, those of other speakers included, from the archive and the
-        windows: at most MAX_FOUND + 1."""
+    async def conversations(self, user: User) -> tuple[str, ...]:
+        """The ids of all conversations in which the user spoke, from the archive and the windows, in order."""
         with translated("finding conversations of a user"):
-            rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MAX_FOUND + 1)
+            rows = await self._pool.fetch(query("owners", "conversations"), *fields(user))
+        return tuple(row["conversation_id"] for row in rows)
+
+    async def scopes(self, conversation_ids: Collection[str]) -> tuple[Scope, ...]:
+        """The scopes of these conversations, one for each speaker, from the archive and the windows."""
+        with translated("finding speakers of conversations"):
+            rows = await self._pool.fetch(query("owners", "scopes"), list(map(storable, conversation_ids)))
         return tuple(msgspec.convert(dict(row), Scope) for row in rows)
 
     async def namespaces_fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
@@ -32,10 +34,10 @@ class Owners:
             rows = await self._pool.fetch(query("owners", "fed"), list(map(storable, conversation_ids)))
         return tuple(row["namespace"] for row in rows)
 
-    async def namespaces_naming(self, part: str) -> tuple[str, ...]:
-        """Namespaces with this part in their names: at most MAX_FOUND + 1."""
+    async def namespaces_naming(self, part: str, after: str, limit: int) -> tuple[str, ...]:
+        """Up to `limit` namespaces behind `after` with this part in their names, shadows included, in order."""
         with translated("searching for namespaces"):
-            rows = await self._pool.fetch(query("owners", "named"), storable(part), MAX_FOUND + 1)
+            rows = await self._pool.fetch(query("owners", "named"), storable(part), storable(after), limit)
         return tuple(row["namespace"] for row in rows)
 
     async def all_namespaces_naming(self, part: str) -> tuple[str, ...]:

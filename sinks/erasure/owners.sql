@@ -1,17 +1,17 @@
--- name: scopes
--- The scopes in up to $4 conversations in which user $1 wrote or which have a window of the user, with the scopes of
--- the other speakers. $2 and $3 restrict them to a tenant and an app.
-WITH theirs AS (
-    SELECT conversation_id FROM messages
-    WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
-    UNION
-    SELECT conversation_id FROM windows
-    WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
-    LIMIT $4)
-SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs JOIN messages USING (conversation_id)
+-- name: conversations
+-- The conversations in which user $1 wrote or which have a window of the user. $2 and $3 restrict them to a tenant and
+-- an app.
+SELECT conversation_id FROM messages
+WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
 UNION
-SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs JOIN windows USING (conversation_id)
-LIMIT $4
+SELECT conversation_id FROM windows
+WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+ORDER BY conversation_id
+
+-- name: scopes
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM messages WHERE conversation_id = ANY ($1::text[])
+UNION
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows WHERE conversation_id = ANY ($1::text[])
 
 -- name: fed
 -- The namespaces that these conversations fed. They come from the extraction requests, as policies may have changed
@@ -20,8 +20,8 @@ SELECT DISTINCT part.namespace
 FROM extractions JOIN extraction_parts part USING (request_id) WHERE conversation_id = ANY ($1::text[])
 
 -- name: named
--- Up to $2 live namespaces with $1 in their names. Some have no messages, because only commands fed them.
-SELECT DISTINCT standing_for(namespace) AS namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
+-- Up to $3 namespaces behind $2 with $1 in their names. Some have no messages, because only commands fed them.
+SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0 AND namespace > $2 ORDER BY namespace LIMIT $3
 
 -- name: all_named
 -- Namespaces with $1 in their names that have versions of memories. An emptied namespace has none, but keeps its row

@@ -1,13 +1,13 @@
 """Reads a whole namespace in pages. Between pages it holds neither a connection nor a snapshot."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from operator import attrgetter
 
 from schemas.codec import convert
 from schemas.memories.memories import Memory, Status
 from sinks.memories.reader import MemoryVersion, memories_from, with_deleted_contents
-from sinks.postgres.connection import Pool, translated
+from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 
 
@@ -16,6 +16,12 @@ class Exports:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+
+    async def existing(self, namespaces: Collection[str]) -> tuple[str, ...]:
+        """Those of these namespaces that ever had memories, in order. Raises Retryable."""
+        with translated("finding namespaces to export"):
+            rows = await self._pool.fetch(query("exports", "existing"), list(map(storable, namespaces)))
+        return tuple(row["namespace"] for row in rows)
 
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
         """Memories with an id behind `after_id` ("" for the first page), deleted ones with the contents that an undo restores;

@@ -1,3 +1,6 @@
+-- name: existing
+SELECT namespace FROM namespaces WHERE namespace = ANY ($1::text[]) ORDER BY namespace
+
 -- name: page
 SELECT * FROM memories
 WHERE namespace = $1 AND memory_id > $2 AND status = ANY ($3::text[])

@@ -16,10 +16,6 @@ from sinks.postgres.queries import query
 
 LATEST_PRUNINGS: Final = 20  # prunings in a state
 
-SPLIT_REMEDY: Final = (
-    "unless partitions were added, let all clients publish with the key conversation_id and the same partitioner"
-)
-
 PruningPlace: TypeAlias = tuple[float, int]  # Unix seconds and number: the sort key of prunings
 
 

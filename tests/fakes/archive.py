@@ -59,6 +59,13 @@ class FakeArchive:
         known = {each: await self.scopes(each) for each in conversations}
         return {each: scopes for each, scopes in known.items() if scopes}
 
+    async def names(self, conversations: Collection[str]) -> dict[str, list[tuple[str, bool]]]:
+        found: dict[str, list[tuple[str, bool]]] = {}
+        for message in (each.message for name in conversations for each in self._of(name)):
+            if message.role == "user" and message.name:
+                found.setdefault(message.conversation_id, []).append((message.name, message.user_id is not None))
+        return found
+
     async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None:
         there = (each for each in self._of(conversation_id) if each.message.message_id == message_id)
         return next(there, None)

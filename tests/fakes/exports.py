@@ -28,6 +28,9 @@ class FakeExports:
         self.calls = 0
         self.most_at_once = 0
 
+    async def existing(self, namespaces: Collection[str]) -> tuple[str, ...]:
+        return tuple(sorted({each.namespace for each in self._memories.rows.values()}.intersection(namespaces)))
+
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
         self.calls += 1
         if self._memories.down or self.calls == self.fails_at:

@@ -1,12 +1,12 @@
 """Exports what is stored about a user as JSON Lines: memories of all namespaces, and messages."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.api.access.erasure import ErasureScope
+from agents.api.access.erasure import ErasureScope, pages_of
 from agents.api.memories.exports import ExportedMemory, MemoryPages, exported_memories, json_lines
 from schemas.conversations.messages import Message, Scope
 from schemas.conversations.user_settings import User
@@ -19,7 +19,9 @@ PAGE_SIZE: Final = 200  # messages per query
 
 
 class ArchivePages(Protocol):
-    """Reads the messages of a conversation page by page (sinks.archive.messages.Archive). Raises Retryable."""
+    """Reads messages (sinks.archive.messages.Archive). Both methods raise Retryable."""
+
+    async def names(self, conversations: Collection[str]) -> dict[str, list[tuple[str, bool]]]: ...
 
     async def page(self, conversation_id: str, *, beyond: Place | None, limit: int) -> tuple[ArchivedMessage, ...]: ...
 
@@ -36,18 +38,27 @@ async def user_export_pages(
 ) -> AsyncIterator[bytes]:
     """Yields the JSON lines of one page at a time: the user's memories, then the user's messages. Raises Retryable."""
     conversations = frozenset(scope.conversations)
-    for namespace in scope.own:
+    async for namespace in existing(pages, scope.own):
         async for memories in exported_memories(pages, namespace, EVERY_STATUS, with_versions=True):
             yield json_lines(ExportedData(memory=each) for each in memories if not is_told_by_others(user, each))
-    for namespace in scope.shared:
+    async for namespace in existing(pages, scope.shared):
         async for memories in exported_memories(pages, namespace, EVERY_STATUS, with_versions=False):
             theirs = (part_told_by(user, each, conversations) for each in memories)
             yield json_lines(ExportedData(memory=each) for each in theirs if each is not None)
-    for conversation_id in scope.conversations:
-        is_alone = conversation_id not in scope.with_others and not await has_guests(archive, conversation_id)
-        async for messages in message_pages(archive, conversation_id):
-            said = (each for each in messages if is_said_by(user, each, is_alone=is_alone))
-            yield json_lines(ExportedData(message=each) for each in said)
+    for ids in pages_of(scope.conversations):
+        names = await archive.names(ids)
+        for conversation_id in ids:
+            is_alone = conversation_id not in scope.with_others and not has_guests(names.get(conversation_id, ()))
+            async for messages in message_pages(archive, conversation_id):
+                said = (each for each in messages if is_said_by(user, each, is_alone=is_alone))
+                yield json_lines(ExportedData(message=each) for each in said)
+
+
+async def existing(pages: MemoryPages, namespaces: Sequence[str]) -> AsyncIterator[str]:
+    """Yields the namespaces that have memories: a user may concern many that have none, one for each conversation."""
+    for names in pages_of(namespaces):
+        for namespace in await pages.existing(names):
+            yield namespace
 
 
 def is_told_by_others(user: User, memory: ExportedMemory) -> bool:
@@ -68,19 +79,19 @@ def part_told_by(user: User, memory: ExportedMemory, conversations: Collection[s
 
 async def message_pages(archive: ArchivePages, conversation_id: str) -> AsyncIterator[list[Message]]:
     beyond: Place | None = None
-    while page := await archive.page(conversation_id, beyond=beyond, limit=PAGE_SIZE):
-        beyond = page[-1].partition, page[-1].position
+    is_last = False
+    while not is_last and (page := await archive.page(conversation_id, beyond=beyond, limit=PAGE_SIZE)):
+        beyond, is_last = (page[-1].partition, page[-1].position), len(page) < PAGE_SIZE
         yield [each.message for each in page]
 
 
-async def has_guests(archive: ArchivePages, conversation_id: str) -> bool:
-    """Whether a conversation of one user has messages of guests, by the rule of its windows."""
+def has_guests(names: Iterable[tuple[str, bool]]) -> bool:
+    """Whether a conversation of one user has messages of guests, by the rule of its windows. `names` are those of its
+    speakers, each with whether a user id is given beside it."""
     own: set[str] = set()
     unknown: set[str] = set()
-    async for messages in message_pages(archive, conversation_id):
-        for each in messages:
-            if each.role == "user" and each.name:
-                (unknown if each.user_id is None else own).add(each.name)
+    for name, is_of_user in names:
+        (own if is_of_user else unknown).add(name)
     return any(is_guest_name(name, own) for name in unknown)
 
 

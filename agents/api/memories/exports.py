@@ -1,6 +1,6 @@
 """Exports a namespace as JSON Lines, page by page."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -16,7 +16,9 @@ PAGE_SIZE_WITH_VERSIONS: Final = 10  # a memory may have many versions, each wit
 
 
 class MemoryPages(Protocol):
-    """Reads memories page by page (sinks.memories.exports.Exports). Both methods raise Retryable."""
+    """Reads memories page by page (sinks.memories.exports.Exports). Every method raises Retryable."""
+
+    async def existing(self, namespaces: Collection[str]) -> tuple[str, ...]: ...
 
     async def page(
         self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int

@@ -6,7 +6,15 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agents.policies.changes import PolicyChange, StoredPolicies, latest_policies, plan_change, records, tombstone
+from agents.policies.changes import (
+    PolicyChange,
+    StoredPolicies,
+    latest_policies,
+    plan_change,
+    records,
+    shown,
+    tombstone,
+)
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
@@ -23,6 +31,21 @@ class AppliedPolicy(Struct, frozen=True):
 
     origin: Literal["topic", "file", "built in"]
     policy: Policy
+
+
+class InvalidPolicy(Struct, frozen=True):
+    """A record of the topic that is no valid policy and is ignored: the name to delete it by, empty if it has no key, and the
+    reason."""
+
+    name: str
+    reason: str
+
+
+class PolicyList(Struct, frozen=True):
+    """Policies in the order of matching, and ignored records by name."""
+
+    policies: tuple[AppliedPolicy, ...]
+    invalid: tuple[InvalidPolicy, ...] = ()
 
 
 class PlannedPolicy(Struct, frozen=True):
@@ -54,12 +77,14 @@ class PolicyService:
         self._write_lock = write_lock
         self.presets = presets
 
-    async def applied(self) -> tuple[AppliedPolicy, ...]:
-        """Returns the policies in the order of matching; the built-in default is last."""
+    async def listed(self) -> PolicyList:
+        """Returns the policies in the order of matching, the built-in default last, and the invalid records of the topic."""
         stored = await self._stored()
+        invalid = (InvalidPolicy(shown(key or b""), reason) for key, reason in stored.invalid.items())
         listed = Policies(tuple(stored.latest.values())).merged_over(self._base).listed
         found = (AppliedPolicy("topic" if each.name in stored.latest else "file", each) for each in listed)
-        return (*found, AppliedPolicy("built in", DEFAULT_POLICY))
+        policies = (*found, AppliedPolicy("built in", DEFAULT_POLICY))
+        return PolicyList(policies, tuple(sorted(invalid, key=lambda each: each.name)))
 
     async def put(self, policy: Policy, version: int | None) -> PolicyChange:
         """Publishes a policy as the next version of its name. All processes apply it within a second.

@@ -9,7 +9,7 @@ from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import documented, json_response, read_json
 from agents.api.http.problems import Problem, conflict, invalid, not_found
 from agents.api.policies.policy_preview import Reach
-from agents.api.policies.policy_service import AppliedPolicy
+from agents.api.policies.policy_service import AppliedPolicy, PolicyList
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
 from schemas import codec
@@ -23,12 +23,6 @@ MAX_HISTORY: Final = 100
 router = APIRouter(prefix="/v1", tags=["policies"])
 
 Name = Annotated[str, Path(min_length=1, max_length=100, description="The policy's name.")]
-
-
-class PolicyList(Struct, frozen=True):
-    """Policies in the order of matching."""
-
-    policies: tuple[AppliedPolicy, ...]
 
 
 class PresetList(Struct, frozen=True):
@@ -84,16 +78,17 @@ async def read_policy(request: Request) -> SentPolicy:
 
 @router.get("/policies", openapi_extra=documented(PolicyList))
 async def list_policies(caller: CallerOf, ports: PortsOf) -> Response:
-    """List policies in the order of matching: the first that matches a conversation applies."""
+    """List policies in the order of matching: the first that matches a conversation applies. Invalid records of the policy topic,
+    which are ignored, are listed with their reasons."""
     caller.require_everywhere("read")
-    return json_response(PolicyList(await ports.policy_service.applied()))
+    return json_response(await ports.policy_service.listed())
 
 
 @router.get("/policies/{name}", openapi_extra=documented(AppliedPolicy))
 async def get_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
     """One policy: the fields that differ from the defaults."""
     caller.require_everywhere("read")
-    found = [each for each in await ports.policy_service.applied() if each.policy.name == name]
+    found = [each for each in (await ports.policy_service.listed()).policies if each.policy.name == name]
     if not found:
         raise not_found(f"there is no policy {name!r}")
     return json_response(found[0])

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from agents.api.access import export_audit
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import DocumentedBodies, documented, json_response, media_type
 from agents.api.http.json_lines import NDJSON, documented_lines, json_lines_content, streamed_lines
@@ -53,10 +54,13 @@ async def export_memories(
     ] = ["active", "superseded", "expired"],  # noqa: B006
     versions: Annotated[bool, Query(description="Include all versions of each memory.")] = False,
 ) -> Response:
-    """Export all memories of a namespace as JSON Lines. If the export fails, the connection breaks."""
+    """Export all memories of a namespace as JSON Lines. If the export fails, the connection breaks. The export is in the
+    audit log."""
     caller.require("read", namespace)
-    pages = export_pages(ports.exports, namespace, tuple(dict.fromkeys(status)), with_versions=versions)
-    return await streamed_lines(pages)
+    statuses = tuple(dict.fromkeys(status))
+    entry = export_audit.namespace_export(ports.clock(), caller.actor, namespace, statuses, with_versions=versions)
+    await ports.audit.record(entry)
+    return await streamed_lines(export_pages(ports.exports, namespace, statuses, with_versions=versions))
 
 
 @router.post("/import", status_code=202, openapi_extra=documented_import())

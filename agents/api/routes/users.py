@@ -5,18 +5,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec import Meta
 
+from agents.api.access import export_audit
 from agents.api.access.authentication import CallerOf
 from agents.api.access.erasure import ErasurePreview, erasure_scope, preview_erasure, require_rights
 from agents.api.access.user_export import ExportedData, user_export_pages
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.json_lines import documented_lines, streamed_lines
-from agents.api.http.problems import invalid
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
 from agents.api.routes.erasures import IN_PROGRESS, begin_erasure
 from schemas.conversations.user_settings import User
 from schemas.erasure.receipts import Receipt
-from sinks.erasure.owners import MAX_FOUND
 
 router = APIRouter(prefix="/v1/users", tags=["erasures"])
 
@@ -67,11 +66,10 @@ async def export_user(
     versions; memories of shared namespaces that the user told; and the user's messages. If the export fails, the connection
     breaks.
 
-    The key needs the right to read in all namespaces that an erasure of the user concerns.
+    The key needs the right to read in all namespaces that an erasure of the user concerns. The export is in the audit log.
     """
     user = User(user_id=user_id, tenant_id=tenant_id, app_id=app_id)
     scope = await erasure_scope(ports.owners, ports.policies, user)
     require_rights(caller, "read", scope)
-    if not scope.whole:
-        raise invalid(f"the user has more than {MAX_FOUND:,} conversations or namespaces: give `app_id` or `tenant_id`")
+    await ports.audit.record(export_audit.user_export(ports.clock(), caller.actor, user))
     return await streamed_lines(user_export_pages(ports.exports, ports.archive, user, scope))

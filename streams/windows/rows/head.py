@@ -105,6 +105,12 @@ class Head(Struct, omit_defaults=True):
         return (self.scope, *others)
 
     @property
+    def shown_scope(self) -> Scope:
+        """The conversation's scope for readers: once the user's messages were erased, it names another user, or none."""
+        left = (scope for scope in self.speakers if scope.user_id not in self.user_erasures)
+        return next(left, structs.replace(self.scope, user_id=None))
+
+    @property
     def in_group(self) -> bool:
         """Whether several users sent messages."""
         return bool(self.other_speakers or self.unattributed_speakers)

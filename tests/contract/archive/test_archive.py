@@ -31,9 +31,9 @@ async def archive(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[Any
     await pool.close()
 
 
-def said(name: str, position: int, message_id: str = "", **fields: Any) -> ArchivedMessage:
+def said(talk: str, position: int, message_id: str = "", **fields: Any) -> ArchivedMessage:
     given = {"role": "user", "timestamp": NOON + timedelta(seconds=position), "content": "hello", "app_id": "app"}
-    message = Message(conversation_id=name, message_id=message_id or f"m{position}", **(given | fields))
+    message = Message(conversation_id=talk, message_id=message_id or f"m{position}", **(given | fields))
     return ArchivedMessage(message=message, partition=2, position=position)
 
 
@@ -77,6 +77,25 @@ async def test_scopes_lists_each_distinct_scope_of_a_conversation_once_in_order_
         Scope(conversation_id=name, app_id="app", user_id="ada", mode="chat"),
     )
     assert await archive.scopes(f"{name} 2") == ()
+
+
+async def test_names_lists_those_of_users_with_and_without_a_user_id(archive: AnyArchive, name: str) -> None:
+    other = f"{name} 2"
+    await archive.store(
+        [
+            said(name, 1, user_id="ada", name="Ada"),
+            said(name, 2, name="Rob"),
+            said(name, 3, role="assistant", name="Otto"),
+            said(name, 4, user_id="ada"),
+            said(other, 5, name="Mara"),
+            said(f"{name} 3", 6, name="Eve"),
+        ]
+    )
+    found = await archive.names([name, other, "none"])
+    assert {key: sorted(names) for key, names in found.items()} == {
+        name: [("Ada", True), ("Rob", False)],
+        other: [("Mara", False)],
+    }
 
 
 async def test_pages_go_through_partitions_and_positions_forwards_and_backwards(archive: AnyArchive, name: str) -> None:
@@ -133,6 +152,7 @@ async def test_a_message_is_found_by_its_id_in_its_own_conversation(archive: Any
 async def test_queries_accept_any_text_as_conversation_id(archive: AnyArchive, name: str, text: str) -> None:
     hostile = f"{name}{text}"
     assert await archive.scopes(hostile) == ()
+    assert await archive.names([hostile]) == {}
     assert await archive.message(hostile, hostile) is None
     assert await archive.unextracted(hostile, NOON) == ()
     assert await archive.window(hostile, 2, 0, ()) == ()

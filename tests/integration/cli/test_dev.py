@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpx
 import psutil
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -38,10 +39,12 @@ class Dev:
         self.process: subprocess.Popen[bytes] | None = None
         self.family: list[psutil.Process] = []
 
-    def start(self, **environment: str) -> None:
+    def start(self, *options: str, **environment: str) -> None:
         env = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)} | environment
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(self._command, env=env, cwd=self.log.parent, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [*self._command, *options], env=env, cwd=self.log.parent, stdout=log, stderr=log
+            )
 
     async def addresses(self) -> dict[str, str]:
         """Returns the printed addresses by name, once everything serves, and records the running processes."""
@@ -88,8 +91,34 @@ def dev(tmp_path: Path) -> Iterator[Dev]:
 def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
     settings = Settings(data_dir=tmp_path)
     ready_path("api", settings).write_text("http://127.0.0.1:28080")
-    printed = addresses(settings)
+    printed = addresses(settings, keyed=False)
     assert printed[0].split() == ["panel", "http://127.0.0.1:28080/"]
+
+
+@pytest.mark.heavy
+async def test_dev_with_keys_answers_only_to_keys_and_within_their_rights(dev: Dev):
+    dev.start("--keys")
+    printed = await dev.addresses()
+    assert "the API requires a key: `memstream keys create" in dev.log.read_text()
+    key = read_only_key(printed["PostgreSQL"])
+    memories = f"{printed['API']}/v1/memories"
+    new = {"namespace": "kitchen/ada", "text": "User sails."}
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(memories, params={"namespace": "kitchen/ada"})).status_code == 401
+        client.headers["Authorization"] = f"Bearer {key}"
+        assert (await client.get(memories, params={"namespace": "kitchen/ada"})).status_code == 200
+        assert (await client.get(memories, params={"namespace": "kitchen/bob"})).status_code == 403
+        assert (await client.post(memories, json=new)).status_code == 403
+    assert dev.process is not None
+    dev.process.terminate()
+    await dev.all_gone()
+
+
+def read_only_key(dsn: str) -> str:
+    """Makes a key on the command line that may read one namespace."""
+    command = [sys.executable, "-m", "deploy.cli.main", "keys", "create", "reader", "--read", "kitchen/ada"]
+    env = module_environment() | {f"{PREFIX}POSTGRES_DSN": dsn}
+    return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.mark.heavy

@@ -1,4 +1,4 @@
-"""`memstream keys` creates, lists and revokes keys on PostgreSQL and writes the audit log."""
+"""`memstream keys` creates, lists and revokes keys on PostgreSQL, and shows the audit log."""
 
 import asyncio
 import json
@@ -45,3 +45,19 @@ async def test_keys_are_made_listed_revoked_and_audited(deploy: Any):
         ("key.created", found.key_id),
     ]
     assert "at the command line" in (await keys("audit")).stdout
+
+
+async def test_exports_on_the_command_line_are_in_the_audit_log(deploy: Any):
+    deployment = await deploy("exports")
+
+    async def run(*args: str) -> Any:
+        return await asyncio.to_thread(CliRunner().invoke, cli, args, env=environment(deployment.settings))
+
+    for args in (("kitchen/ada", "--versions"), ("--user", "ada", "--app", "kitchen")):
+        done = await run("export", *args)
+        assert done.exit_code == 0, done.stderr
+    latest = [json.loads(line) for line in (await run("keys", "audit", "--json")).stdout.splitlines()]
+    assert [(done["action"], done["subject"], done["details"]) for done in latest] == [
+        ("user.export", "ada", {"app_id": "kitchen"}),
+        ("namespace.export", "kitchen/ada", {"status": ["active", "superseded", "expired"], "versions": True}),
+    ]

@@ -48,7 +48,6 @@ async def test_namespaces_of_a_user_are_found_counted_and_erased_without_affecti
     user = User(user_id="mara")
     found = await erasure_scope(owners, POLICIES, user)
     assert (found.own, found.shared, found.conversations) == (("notes/mara",), ("notes",), ("with mara",))
-    assert found.whole
     assert await owners.count_memories("notes", found.conversations) == 1
     assert (await owners.stored_counts(["notes/mara", "notes"]))["notes/mara"]["memories"] == 1
     assert (await owners.archived_counts(user))["messages"] == 1
@@ -57,6 +56,13 @@ async def test_namespaces_of_a_user_are_found_counted_and_erased_without_affecti
     assert (await owners.archived_counts(user))["messages"] == 0
     assert (await owners.stored_counts(["notes/anna"]))["notes/anna"]["memories"] == 1
     assert (await erasure_scope(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
+
+
+async def test_namespaces_that_only_contain_the_id_are_read_in_pages_and_left_out(bench: "Bench") -> None:
+    names = [f"notes/a{number:04}" for number in range(2_100)]
+    await bench.pool.execute("INSERT INTO namespaces SELECT unnest($1::text[])", [*names, "notes/a", "zoo/a"])
+    found = await erasure_scope(Owners(bench.pool), POLICIES, User(user_id="a"))
+    assert (found.own, found.shared) == (("notes/a", "zoo/a"), ())
 
 
 async def test_the_erasure_scope_includes_namespaces_of_others_in_shared_conversations(bench: "Bench") -> None:
@@ -138,3 +144,21 @@ async def test_an_export_of_a_user_has_the_users_messages_and_the_contents_of_de
         messages += [record.message] if record.message else []
     assert [(each.status, each.text, len(each.versions)) for each in memories] == [("deleted", "User skis", 2)]
     assert messages == [mara.message]
+
+
+async def test_an_export_of_a_user_reads_many_conversations_in_pages_and_knows_their_guests(bench: "Bench") -> None:
+    archive = Archive(bench.pool)
+    messages = [
+        archived_message(f"talk {number:04}", 1, app_id="notes", user_id="mara", name="Mara") for number in range(1_100)
+    ]
+    replies = [
+        archived_message(f"talk {number:04}", 2, app_id="notes", user_id=None, role="assistant")
+        for number in (1_098, 1_099)
+    ]
+    guest = archived_message("talk 1099", 3, app_id="notes", user_id=None, name="Rob")
+    await archive.store([*messages, *replies, guest])
+    user = User(user_id="mara")
+    scope = await erasure_scope(Owners(bench.pool), POLICIES, user)
+    pages = [page async for page in user_export_pages(Exports(bench.pool), archive, user, scope)]
+    exported = [decode(line, ExportedData).message for line in b"".join(pages).splitlines()]
+    assert exported == [*(each.message for each in messages[:1_099]), replies[0].message, messages[1_099].message]

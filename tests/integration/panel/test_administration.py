@@ -9,10 +9,12 @@ from playwright.async_api import expect
 from agents.consolidation.requests import manual_run
 from agents.replay.comparison import Difference
 from agents.retention.sweeper import manual_sweep
+from schemas.codec import encode
 from schemas.consolidation.retention import RetentionStatistics
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
-from schemas.policies.policies import Policies
+from schemas.kafka.records import Outgoing
+from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.access.audit import Audited
 from tests.api import NOON, Api, a_memory
@@ -157,8 +159,28 @@ async def test_a_policy_is_edited_in_a_form_checked_and_saved(panel: Panel):
     await tab.page.get_by_role("button", name="Save", exact=True).click()
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Save").click()
     await expect(form).to_contain_text("key 1")
-    (put,) = [each for each in await panel.api.policy_service.applied() if each.policy.name == "kitchen"]
+    (put,) = [each for each in (await panel.api.policy_service.listed()).policies if each.policy.name == "kitchen"]
     assert (put.policy.max_memories, put.policy.match.app_id, put.origin) == (25, "kitchen", "topic")
+
+
+async def test_records_that_are_no_valid_policy_are_listed_with_their_reason_and_can_be_removed(panel: Panel):
+    broken = [Outgoing(topic="memory.policies", key=key, value=b"{") for key in (b"caf\xe9", b"kitchen")]
+    kitchen = Outgoing(topic="memory.policies", key=b"kitchen", value=encode(Policy(name="kitchen")))
+    await panel.api.policy_records.publish([kitchen, *broken])
+    tab = await panel.signed_in(f"/operations/policies{OF_ALL}", admin="*")
+    invalid = tab.page.get_by_role("region", name="Records that are no valid policy and are ignored")
+    await expect(invalid.get_by_role("listitem")).to_have_count(2)
+    await expect(invalid).to_contain_text(r"a record of 'caf\xe9' at offset 1 is ignored")
+    assert await tab.serious_findings() == []
+    await invalid.get_by_role(
+        "button", name="Remove"
+    ).click()  # one: the other would remove the policy that applies, too
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
+    await expect(invalid.get_by_role("listitem")).to_have_count(1)
+    assert panel.api.policy_records.records[-1][-2:] == (b"caf\xe9", None)
+    await tab.sign_in_anew(panel.api.keys.add(read="*"), f"/operations/policies{OF_ALL}")
+    await expect(invalid.get_by_role("listitem")).to_have_count(1)
+    await expect(invalid.get_by_role("button")).to_have_count(0)
 
 
 async def test_a_read_only_key_sees_no_buttons_that_change_anything(panel: Panel):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 from playwright.async_api import expect
 
 from deploy.wiring.erasure import OVERWRITTEN, TOPIC_CONTENTS, remains_of_topic, unused_stores
@@ -45,14 +46,53 @@ async def test_an_export_has_earlier_versions_and_deleted_memories_on_request(pa
     assert {json.loads(line)["memory_id"] for line in saved.read_text().splitlines()} == {"live", "gone"}
 
 
+async def test_the_data_of_a_user_are_saved_as_the_api_exports_them(panel: Panel, tmp_path: Path):
+    panel.api.owners.known_scopes = [BOB, replace(BOB, conversation_id="elsewhere", app_id="other")]
+    panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob", status="deleted"))
+    panel.api.archive.say("talk", ("user", "I ski."), app_id="app", user_id="bob")
+    panel.api.archive.say("talk", ("user", "Not in this app."), app_id="other", user_id="bob")
+    tab = await panel.signed_in(DATA, read="*")
+    card = tab.page.get_by_role("form", name="Data of a user")
+    await card.get_by_label("Id of the user").fill(" bob ")
+    await card.get_by_label("App (optional)").fill("app")
+    async with tab.page.expect_download() as saving:
+        await tab.page.keyboard.press("Enter")
+    assert (await saving.value).suggested_filename.startswith("bob-")
+    await (await saving.value).save_as(saved := tmp_path / "bob.jsonl")
+    await expect(card.get_by_text("3 records are saved.")).to_be_visible()
+    async with panel.api.client(read="*") as client:
+        exported = await client.get("/v1/users/export", params={"user_id": "bob", "app_id": "app"})
+    assert saved.read_text() == exported.text
+    assert await tab.serious_findings() == []
+    await card.get_by_label("Id of the user").fill("nobody")
+    await tab.page.keyboard.press("Enter")
+    await expect(card.get_by_text("Nothing is stored about this user. No file was saved.")).to_be_visible()
+
+
+async def test_a_refused_or_interrupted_export_of_a_user_says_why_and_saves_no_file(panel: Panel):
+    panel.api.owners.known_scopes = [BOB]
+    panel.api.memories.put(*(a_memory(f"m{n}", namespace="app/bob") for n in range(5)))
+    tab = await panel.signed_in(DATA, read="app/ada")
+    card = tab.page.get_by_role("form", name="Data of a user")
+    await card.get_by_label("Id of the user").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    await expect(card.get_by_text("This key may not read everything that this user concerns")).to_be_visible()
+    panel.api.exports.fails_at = panel.api.exports.calls + 2
+    await tab.sign_in_anew(panel.api.keys.add(read="*"), DATA)
+    await card.get_by_label("Id of the user").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    await expect(card.get_by_text("This failed")).to_be_visible()
+    assert [row.action for row in panel.api.audit.rows] == ["user.export"]
+
+
 async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_shows_the_receipt(
     panel: Panel, tmp_path: Path
 ):
     panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob"))
-    panel.api.owners.conversations = [BOB]
+    panel.api.owners.known_scopes = [BOB]
     tab = await panel.signed_in(DATA, admin="*")
     await tab.page.get_by_label("A user, everywhere").check()
-    await tab.page.get_by_label("Id of the user").fill("bob")
+    await tab.page.locator(".erase").get_by_label("Id of the user").fill("bob")
     await tab.page.keyboard.press("Enter")
     foreseen = tab.page.get_by_role("group", name="What would be erased")
     await expect(foreseen).to_contain_text("Memories app/bob 2")
@@ -84,9 +124,9 @@ async def test_actions_not_allowed_for_a_key_are_not_offered(panel: Panel):
     await expect(tab.page.get_by_role("heading", name="Erase for good")).to_have_count(0)
     await tab.sign_in_anew(panel.api.keys.add(read="app/*", admin="other/*"), DATA)
     await tab.page.get_by_label("A user, everywhere").check()
-    await tab.page.get_by_label("Id of the user").fill("ada")
+    await tab.page.locator(".erase").get_by_label("Id of the user").fill("ada")
     await tab.page.get_by_role("button", name="Show what would be erased").click()
-    await expect(tab.page.get_by_text("This key is not allowed to do this.")).to_be_visible()
+    await expect(tab.page.locator(".erase").get_by_text("This key is not allowed to do this.")).to_be_visible()
     assert panel.api.erasures.begun == {}
 
 
@@ -113,13 +153,13 @@ async def test_a_receipt_in_german_states_remaining_data_in_german(panel: Panel)
     kept = [remains_of_topic(topic, said, {}, NOON, code) for topic, (code, said) in TOPIC_CONTENTS.items()]
     panel.api.erasures.remains = to_builtins([*kept, unused_stores(NOON)])
     panel.api.memories.put(a_memory("m1", namespace="app/bob"))
-    panel.api.owners.conversations = [BOB]
+    panel.api.owners.known_scopes = [BOB]
     tab = await panel.open_tab(panel.address, locale="de-DE")
     await tab.go("/data", ns="app%2Fada")
     await tab.page.get_by_label("Schlüssel", exact=True).fill(panel.api.keys.add(admin="*"))
     await tab.page.keyboard.press("Enter")
     await tab.page.get_by_label("Ein Nutzer, überall").check()
-    await tab.page.get_by_label("Kennung des Nutzers").fill("bob")
+    await tab.page.locator(".erase").get_by_label("Kennung des Nutzers").fill("bob")
     await tab.page.keyboard.press("Enter")
     await tab.page.get_by_label("Zur Bestätigung bob eingeben").fill("bob")
     await tab.page.keyboard.press("Enter")

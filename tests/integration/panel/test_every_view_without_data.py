@@ -49,7 +49,7 @@ async def test_every_view_shows_a_failed_request_and_offers_a_retry(panel_of_eve
     for view in parts(shown):
         is_away = True
         await tab.sign_in_anew(token, view.address())
-        await expect(tab.page.get_by_role("alert").first, view.name).to_be_visible()
+        await expect(tab.page.locator("#content .failed").first, view.name).to_be_visible()
         wrong[view.name] = await tab.serious_findings()
         is_away = False
         again = tab.page.get_by_role("button", name="Try again")
@@ -78,7 +78,7 @@ async def test_a_view_retries_by_itself_when_the_server_is_briefly_unavailable(p
     await tab.go("/memories", ns="app%2Fada")
     await expect(tab.rows).to_have_count(1)
     assert refusals == 0
-    await expect(tab.page.get_by_role("alert")).to_have_count(0)
+    await expect(tab.page.locator(".failed")).to_have_count(0)
     await tab.page.unroute_all(behavior="wait")
 
 

@@ -49,7 +49,7 @@ async def test_what_is_shown_stays_while_polls_fail_with_a_notice_that_goes_with
     await polls(tab)
     await expect(notice(tab)).to_be_visible()
     await expect(tab.page.locator(shown).first).to_be_visible()
-    await expect(tab.page.get_by_role("alert")).to_have_count(0)
+    await expect(tab.page.locator(".failed")).to_have_count(0)
     assert await tab.serious_findings() == []
     await tab.page.unroute(request_of_poll)
     await polls(tab)
@@ -74,6 +74,26 @@ async def test_an_outage_is_announced_once_and_each_retry_is_named_by_what_it_re
     await expect(announced).to_have_count(0)
 
 
+async def test_parts_that_cannot_be_loaded_are_announced_once_for_the_page(panel: Panel):
+    await talked(panel, "talk", "Hello.")
+    tab = await panel.open_tab(panel.address)
+    await tab.page.route("**/conversations/talk*", is_refused)
+    await tab.page.route("**/conversations/talk/**", is_refused)
+    await tab.go(TALK)
+    await tab.sign_in(panel.api.keys.add(read="app/*"))
+    await expect(tab.page.get_by_text("This could not be loaded", exact=True)).not_to_have_count(0)
+    announced = tab.page.get_by_role("status").filter(has_text="Part of this page could not be loaded: it is away")
+    await expect(announced).to_have_count(1)
+    await expect(tab.page.get_by_role("alert")).to_have_count(0)
+    await tab.page.unroute_all(behavior="wait")
+    again = tab.page.get_by_role("button", name="Try again")
+    while await again.count():
+        await again.first.click()
+        await tab.requires("!document.querySelector('#content .skeleton')")
+    await expect(tab.page.locator(".message")).to_be_visible()
+    await expect(announced).to_have_count(0)
+
+
 async def test_a_list_without_polls_that_is_out_of_date_offers_a_retry(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await watching(panel, f"/memories{IN_ADAS}", read="app/*")
@@ -94,7 +114,7 @@ async def test_what_is_gone_or_forbidden_now_is_shown_no_longer(panel: Panel, st
     await expect(tab.page.locator(".message")).to_be_visible()
     await tab.page.route("**/conversations/talk", partial(is_refused, status=status))
     await polls(tab)
-    await expect(tab.page.get_by_role("alert")).to_contain_text(said)
+    await expect(tab.page.locator(".empty").filter(has=tab.page.locator(".failed"))).to_contain_text(said)
     await expect(tab.page.locator(".message")).to_have_count(0)
 
 

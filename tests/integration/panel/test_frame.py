@@ -12,6 +12,7 @@ from agents.api.access.authentication import NoAuthentication
 from agents.api.panel.files import files
 from tests.api import Api, a_memory
 from tests.integration.panel.panel import PHONE, Panel
+from tests.integration.panel.polling import talked
 from tests.integration.panel.views import SOURCES
 from tests.servers.asgi import serve_app
 
@@ -55,6 +56,22 @@ async def test_the_list_is_loaded_again_after_signing_out_and_in_with_the_same_k
     panel.api.memories.put(a_memory("m2"))
     await tab.sign_in_anew(token, LIST)
     await expect(tab.rows).to_have_count(2)
+
+
+async def test_links_to_what_is_shown_are_marked_as_current(panel: Panel):
+    panel.api.memories.put(a_memory("m1"), a_memory("m2"), a_memory("m3", namespace="app/bob"))
+    await talked(panel, "talk", "Hello.")
+    tab = await panel.signed_in(LIST, admin="*")
+    current = tab.page.locator("[aria-current]")
+    for view, names in (
+        ("/operations", ["Operations", "Pipeline"]),
+        ("/operations/policies/app", ["Operations", "Policies", re.compile("^app")]),
+        ("/insights", ["Insights", "app/ada"]),
+        ("/memories/m2", ["Memories", re.compile("User lives in Ghent")]),
+        ("/conversations/talk", ["Conversations", re.compile("^talk")]),
+    ):
+        await tab.go(view, ns="app%2Fada")
+        await expect(current, view).to_have_text(names)
 
 
 async def test_a_revoked_key_leads_back_to_the_sign_in_page(panel: Panel):

@@ -68,7 +68,9 @@ async def test_kinds_schedules_and_adjustable_settings_are_filled_in_and_put(pan
     await page.get_by_role("button", name="Save", exact=True).click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Save").click()
     await expect(page.locator(".policies .row").filter(has_text="garden")).to_contain_text("Topic")
-    (put,) = [each.policy for each in await panel.api.policy_service.applied() if each.policy.name == "garden"]
+    (put,) = [
+        each.policy for each in (await panel.api.policy_service.listed()).policies if each.policy.name == "garden"
+    ]
     assert put.kinds == ("fact", "preference", "decision", "plan", "plant")
     assert put.described_kinds[-1] == Kind(name="plant", description="What grows in the garden", icon="🌱")
     assert put.triggers.schedule == Schedule(at="03:30", weekdays=("mon",), time_zone="Europe/Lisbon")

@@ -98,7 +98,7 @@ async def api() -> Api:
     await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])
     run = manual_run(RunRequest(namespace=THEIRS, dry_run=True), (THEIRS,), "bob", NOON)
     api.runs.put(replace(run, run_id="r1", error="secret"))
-    api.owners.conversations = [scope]
+    api.owners.known_scopes = [scope]
     api.curation.outcomes[(THEIRS, "c1")] = Outcome(status="accepted", namespace=THEIRS, sequence=1, change="created")
     await put_everybodys(api)
     return api

@@ -151,6 +151,19 @@ def test_an_erasure_of_one_speaker_keeps_other_users_messages_and_removes_assist
     assert view(table.load()) == view(window)
 
 
+def test_after_the_erasure_of_its_user_a_window_shows_a_user_who_still_has_messages_or_none():
+    window, table = two_people(), Table()
+    assert window.head.shown_scope == window.head.scope
+    for offset, (user_id, shown) in enumerate((("ada", "bob"), ("bob", None))):
+        erasure = control("erase", at=BEGAN + timedelta(seconds=9), users=(user_id,))
+        window.control(erasure, offset, TERMS, NOW)
+        table.save(window)
+        assert table.load().head.shown_scope == replace(window.head.scope, user_id=shown)
+    assert window.head.scope.user_id == "ada", (
+        "the erasure is repeated until it is answered, and finds the window again"
+    )
+
+
 def test_a_slice_that_lost_the_messages_of_an_erased_speaker_is_requested_under_a_new_id():
     window = two_people()
     (before,) = window.control(control("flush"), 0, TERMS, NOW)

@@ -1,5 +1,5 @@
 /** The views, the namespace that they show, and who is signed in. */
-import { A, useLocation, useSearchParams } from "@solidjs/router";
+import { useLocation, useSearchParams } from "@solidjs/router";
 import Activity from "lucide-solid/icons/activity";
 import ChartColumn from "lucide-solid/icons/chart-column";
 import Archive from "lucide-solid/icons/archive";
@@ -13,6 +13,7 @@ import { createEffect, For, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { t } from "../i18n";
 import { dataName } from "../data/name";
+import { Link } from "../ui/Link";
 import { Logo } from "../ui/Logo";
 import { followKinds } from "../memories/kinds";
 import { DisplayMenu } from "./DisplayMenu";
@@ -36,6 +37,7 @@ export function Navigation(props: { keyed: boolean; name: string }) {
   followKinds(() => search.ns || undefined);
   const suffix = () => (search.ns ? `?ns=${encodeURIComponent(search.ns)}` : "");
   const location = useLocation();
+  const isIn = (view: View) => location.pathname === view.path || location.pathname.startsWith(`${view.path}/`);
   let views!: HTMLElement;
   createEffect(() => location.pathname && queueMicrotask(() => bringIntoSight(views)));
   return (
@@ -45,10 +47,10 @@ export function Navigation(props: { keyed: boolean; name: string }) {
       <nav aria-label={t("nav.label")} ref={views}>
         <For each={VIEWS.filter((view) => !view.ofAll || mayEverywhere("read"))}>
           {(view) => (
-            <A href={view.path + suffix()} class="view" activeClass="current">
+            <Link href={view.path + suffix()} class="view" classList={{ current: isIn(view) }} current={isIn(view)}>
               <Dynamic component={view.icon} aria-hidden="true" />
               <span>{view.text(search.ns || undefined)}</span>
-            </A>
+            </Link>
           )}
         </For>
       </nav>

@@ -1,5 +1,5 @@
 /** The list of conversations: who talks, how full the context is, and when something was said last. */
-import { A, useSearchParams } from "@solidjs/router";
+import { useSearchParams } from "@solidjs/router";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import UsersRound from "lucide-solid/icons/users-round";
@@ -7,6 +7,7 @@ import X from "lucide-solid/icons/x";
 import { createEffect, For, Show } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { number, t } from "../i18n";
+import { Link } from "../ui/Link";
 import { Loaded, loaded } from "../ui/Loaded";
 import { ScrollingRows } from "../ui/Rows";
 import { Empty, Loading } from "../ui/states";
@@ -76,7 +77,7 @@ function Row(props: { conversation: Summary; chosen: boolean; href: string; name
   const one = () => props.conversation;
   const share = () => t("conversation.share", { percent: number(one().percent_used, 1) });
   return (
-    <A class="row" classList={{ chosen: props.chosen }} href={props.href} noScroll>
+    <Link class="row" classList={{ chosen: props.chosen }} href={props.href} current={props.chosen} noScroll>
       <span class="kind-icon quote" aria-hidden="true"><Show when={one().namespaces.length > 1} fallback={<MessagesSquare />}><UsersRound /></Show></span>
       <span class="row-body">
         <span class="row-text">{one().conversation_id}</span>
@@ -91,6 +92,6 @@ function Row(props: { conversation: Summary; chosen: boolean; href: string; name
         </span>
         <Show when={props.named || one().namespaces.length > 1}><span class="hint namespaces">{one().namespaces.join(", ")}</span></Show>
       </span>
-    </A>
+    </Link>
   );
 }

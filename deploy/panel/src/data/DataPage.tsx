@@ -1,4 +1,4 @@
-/** What one may do with all of a namespace's data: take it out, bring it in, erase it. */
+/** What one may do with all data of a namespace or a user: take it out, bring it in, erase it. */
 import { useSearchParams } from "@solidjs/router";
 import Archive from "lucide-solid/icons/archive";
 import { Show } from "solid-js";
@@ -6,7 +6,7 @@ import { t } from "../i18n";
 import { Empty } from "../ui/states";
 import { Erase } from "./Erase";
 import { dataName } from "./name";
-import { Export, Import } from "./Transfer";
+import { Export, Import, UserExport } from "./Transfer";
 import "../styles/data.css";
 import { useTitle } from "../ui/title";
 
@@ -21,6 +21,7 @@ export function DataPage() {
         {(namespace) => (
           <>
             <div class="columns"><Export namespace={namespace} /><Import namespace={namespace} /></div>
+            <UserExport />
             <Erase namespace={namespace} />
           </>
         )}

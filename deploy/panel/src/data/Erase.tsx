@@ -1,19 +1,20 @@
 /** Erasing for good: choose what, see what would go, type its name, read the receipt. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/solid-query";
 import Eraser from "lucide-solid/icons/eraser";
-import { createSignal, createUniqueId, For, Show } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { createStore } from "solid-js/store";
 import { may, mayAnywhere } from "../app/session";
 import { named, number, t } from "../i18n";
 import { Loaded } from "../ui/Loaded";
 import { reason } from "../ui/states";
 import { begin, foresee, type Kind, type Subject } from "./erasing";
+import { Field, NOBODY, PersonFields } from "./Fields";
 import { ReceiptOf } from "./Receipt";
 
 const KINDS: Kind[] = ["namespace", "user", "conversation"];
 
 export function Erase(props: { namespace: string }) {
-  const [chosen, set] = createStore({ kind: "namespace" as Kind, id: "", tenant: "", app: "" });
+  const [chosen, set] = createStore({ kind: "namespace" as Kind, ...NOBODY });
   const [subject, setSubject] = createSignal<Subject>();
   const [erasure, setErasure] = createSignal<string>();
   const look = (event: SubmitEvent) => {
@@ -21,7 +22,7 @@ export function Erase(props: { namespace: string }) {
     const id = chosen.kind === "namespace" ? props.namespace : chosen.id.trim();
     if (id) setSubject({ ...chosen, id });
   };
-  const choose = (kind: Kind) => (set({ kind, id: "", tenant: "", app: "" }), setSubject(undefined));
+  const choose = (kind: Kind) => (set({ kind, ...NOBODY }), setSubject(undefined));
   return (
     <Show when={mayAnywhere("admin")}>
       <section class="panel-card erase" aria-labelledby="erase">
@@ -35,15 +36,9 @@ export function Erase(props: { namespace: string }) {
                 {(kind) => <label><input type="radio" name="kind" checked={chosen.kind === kind} onChange={() => choose(kind)} />{kind === "namespace" ? t("erase.namespace", { name: props.namespace }) : t(`erase.${kind}`)}</label>}
               </For>
             </fieldset>
-            <Show when={chosen.kind !== "namespace"}>
-              <div class="three">
-                <Field label={t(chosen.kind === "user" ? "erase.userId" : "conversation.id")} value={chosen.id} change={(id) => (set({ id }), setSubject(undefined))} required />
-                <Show when={chosen.kind === "user"}>
-                  <Field label={t("erase.app")} value={chosen.app} change={(app) => (set({ app }), setSubject(undefined))} />
-                  <Field label={t("erase.tenant")} value={chosen.tenant} change={(tenant) => (set({ tenant }), setSubject(undefined))} />
-                </Show>
-              </div>
-              <Show when={chosen.kind === "user"}><p class="hint">{t("erase.people")}</p></Show>
+            <Show when={chosen.kind === "user"}><PersonFields person={chosen} change={(changed) => (set(changed), setSubject(undefined))} /></Show>
+            <Show when={chosen.kind === "conversation"}>
+              <div class="three"><Field label={t("conversation.id")} value={chosen.id} change={(id) => (set({ id }), setSubject(undefined))} required /></div>
             </Show>
             <Show when={chosen.kind !== "namespace" || may("admin", props.namespace)} fallback={<p class="hint">{t("erase.notYours")}</p>}>
               <div class="actions"><button class="button" type="submit">{t("erase.look")}</button></div>
@@ -75,8 +70,7 @@ function Foresee(props: { subject: Subject; begun: (erasure: string) => void }) 
         <>
           <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
             <h3>{t("erase.foreseen")}</h3>
-            <ul><For each={foreseen().lines}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
-            <Show when={!foreseen().whole}><p class="notice">{t("erase.more")}</p></Show>
+            <ul><For each={foreseen()}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
           </div>
           <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
             <Field label={t("edit.reason")} value={why()} change={setWhy} />
@@ -89,15 +83,5 @@ function Foresee(props: { subject: Subject; begun: (erasure: string) => void }) 
         </>
       )}
     </Loaded>
-  );
-}
-
-function Field(props: { label: string; value: string; change: (value: string) => void; required?: boolean }) {
-  const id = createUniqueId();
-  return (
-    <div class="field">
-      <label for={id}>{props.label}</label>
-      <input id={id} maxlength="256" autocomplete="off" spellcheck={false} required={props.required} value={props.value} onInput={(event) => props.change(event.currentTarget.value)} />
-    </div>
   );
 }

@@ -1,47 +1,79 @@
-/** Export and import of a namespace's memories, with how far each is. */
+/** Export and import of a namespace's memories, and export of a user's data, with how far each is. */
 import { Progress } from "@kobalte/core/progress";
 import { useQueryClient } from "@tanstack/solid-query";
 import Download from "lucide-solid/icons/download";
 import Upload from "lucide-solid/icons/upload";
 import { createSignal, For, onCleanup, Show } from "solid-js";
-import type { Shape } from "../api/client";
+import { createStore } from "solid-js/store";
+import { ApiProblem, type Shape } from "../api/client";
 import { may } from "../app/session";
 import { number, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
 import { loaded } from "../ui/Loaded";
 import { reason } from "../ui/states";
-import { exportMemories, fileName, importMemories, isReport, save, type Step } from "./transfer";
+import { NOBODY, PersonFields } from "./Fields";
+import { exportMemories, exportUser, fileName, importMemories, isReport, save, type Progress as Told, type Step } from "./transfer";
 
 const MOST_PROBLEMS = 50;
 
-export function Export(props: { namespace: string }) {
-  const statistics = useStatistics(() => props.namespace);
-  const [versions, setVersions] = createSignal(false);
+/** An export to a file: how many lines it has so far while it runs, and what became of it. */
+function createExport(fetched: (progress: Told, signal: AbortSignal) => Promise<Blob>, ended: (content: Blob, lines: number) => string, why = reason) {
   const [done, setDone] = createSignal<number>();
   const [told, setTold] = createSignal("");
   let running: AbortController | undefined;
   onCleanup(() => running?.abort());
-  const all = () => Object.values(loaded(statistics)?.statuses ?? {}).reduce((sum, each) => sum + each, 0);
   const start = async () => {
     running = new AbortController();
     setTold("");
     setDone(0);
     try {
-      save(await exportMemories(props.namespace, versions(), setDone, running.signal), fileName(props.namespace, "jsonl"));
-      setTold(t("data.exported", { count: number(done()!) }));
+      const content = await fetched(setDone, running.signal);
+      setTold(ended(content, done()!));
     } catch (failed) {
-      setTold(running.signal.aborted ? t("data.stopped") : t("data.failed", { reason: reason(failed) }));
+      setTold(running.signal.aborted ? t("data.stopped") : t("data.failed", { reason: why(failed) }));
     }
     running = undefined;
     setDone(undefined);
   };
+  return { done, told, start, stop: () => running?.abort() };
+}
+
+export function UserExport() {
+  const [person, setPerson] = createStore({ ...NOBODY });
+  const trimmed = () => ({ id: person.id.trim(), app: person.app.trim(), tenant: person.tenant.trim() });
+  const ended = (content: Blob, lines: number) => {
+    if (!lines) return t("data.nothingOfUser");
+    save(content, fileName(person.id.trim(), "jsonl"));
+    return t("data.userSaved", { count: number(lines) });
+  };
+  const why = (failed: unknown) => (failed instanceof ApiProblem && failed.status === 403 ? t("data.userRefused") : reason(failed));
+  const { done, told, start, stop } = createExport((progress, signal) => exportUser(trimmed(), progress, signal), ended, why);
+  return (
+    <form class="panel-card form" aria-labelledby="export-user" onSubmit={(event) => (event.preventDefault(), trimmed().id && void start())}>
+      <h2 id="export-user">{t("data.ofUser")}</h2>
+      <p class="hint">{t("data.ofUserHint")}</p>
+      <PersonFields person={person} change={setPerson} />
+      <Show when={done() !== undefined} fallback={<div class="actions"><button class="button primary" type="submit"><Download aria-hidden="true" />{t("data.exportUser")}</button></div>}>
+        <div class="with-send"><span class="facts grow">{t("data.exporting")}, {t("data.records", { count: number(done()!) })}</span><button type="button" class="button small" onClick={stop}>{t("data.stop")}</button></div>
+      </Show>
+      <p role="status" class="told">{told()}</p>
+    </form>
+  );
+}
+
+export function Export(props: { namespace: string }) {
+  const statistics = useStatistics(() => props.namespace);
+  const [versions, setVersions] = createSignal(false);
+  const all = () => Object.values(loaded(statistics)?.statuses ?? {}).reduce((sum, each) => sum + each, 0);
+  const ended = (content: Blob, lines: number) => (save(content, fileName(props.namespace, "jsonl")), t("data.exported", { count: number(lines) }));
+  const { done, told, start, stop } = createExport((progress, signal) => exportMemories(props.namespace, versions(), progress, signal), ended);
   return (
     <section class="panel-card" aria-labelledby="export">
       <h2 id="export">{t("data.export")}</h2>
       <p class="hint">{t("data.exportHint")}</p>
       <label class="tick"><input type="checkbox" checked={versions()} onChange={(event) => setVersions(event.currentTarget.checked)} />{t("data.withVersions")}</label>
       <Show when={done() !== undefined} fallback={<div class="actions"><button class="button primary" onClick={() => void start()}><Download aria-hidden="true" />{t("data.exportNow")}</button></div>}>
-        <Bar label={t("data.exporting")} value={done()!} most={Math.max(all(), done()!, 1)} said={t("data.of", { done: number(done()!), all: number(Math.max(all(), done()!)) })} stop={() => running?.abort()} />
+        <Bar label={t("data.exporting")} value={done()!} most={Math.max(all(), done()!, 1)} said={t("data.of", { done: number(done()!), all: number(Math.max(all(), done()!)) })} stop={stop} />
       </Show>
       <p role="status" class="told">{told()}</p>
     </section>

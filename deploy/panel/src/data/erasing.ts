@@ -1,28 +1,27 @@
 /** Erasing for good: what it would take, beginning it, and its receipt. */
 import { answered, api, ApiProblem, type Shape } from "../api/client";
 import { t } from "../i18n";
+import { userQuery } from "./Fields";
 
 export type Kind = "namespace" | "user" | "conversation";
 export type Subject = { kind: Kind; id: string; tenant?: string; app?: string };
 /** A line of a preview: how many of what would go. */
 export type Foreseen = { what: string; where?: string; count: number };
-export type Preview = { lines: Foreseen[]; whole: boolean };
 const LOOK_MS = 1_000;
 
-const user = (subject: Subject) => ({ user_id: subject.id, tenant_id: subject.tenant || undefined, app_id: subject.app || undefined });
-
-export async function foresee(subject: Subject, signal: AbortSignal): Promise<Preview> {
+export async function foresee(subject: Subject, signal: AbortSignal): Promise<Foreseen[]> {
   if (subject.kind === "namespace") {
     const found = await answered(api.GET("/v1/namespaces/erasure", { params: { query: { namespace: subject.id } }, signal }));
-    return { lines: held(found), whole: true };
+    return held(found);
   }
   if (subject.kind === "conversation") {
     const found = await answered(api.GET("/v1/conversations/{conversation_id}/erasure", { params: { path: { conversation_id: subject.id } }, signal }));
-    return { lines: [{ what: "messages", count: found.messages }, ...found.namespaces.map(shared)], whole: true };
+    return [{ what: "messages", count: found.messages }, ...found.namespaces.map(shared)];
   }
-  const found = await answered(api.GET("/v1/users/purge", { params: { query: user(subject) }, signal }));
+  const found = await answered(api.GET("/v1/users/purge", { params: { query: userQuery(subject) }, signal }));
   const said = Object.entries(found.said).map(([what, count]) => ({ what, count }));
-  return { lines: [{ what: "conversations", count: found.conversations }, ...said, ...found.own.flatMap(held), ...found.shared.map(shared)], whole: found.whole };
+  const own = found.own.flatMap(held).filter((each) => each.count); // most conversations have a namespace without data
+  return [{ what: "conversations", count: found.conversations }, ...said, ...own, ...found.shared.map(shared)];
 }
 
 const held = (found: Shape<"OwnNamespace">): Foreseen[] => Object.entries(found.held).map(([what, count]) => ({ what, count, where: found.namespace }));
@@ -32,7 +31,7 @@ const shared = (found: Shape<"SharedNamespace">): Foreseen => ({ what: "resting"
 export async function begin(subject: Subject, reason: string | undefined, key: string): Promise<string> {
   const header = { "Idempotency-Key": key };
   if (subject.kind === "namespace") return ofCommand(await answered(api.DELETE("/v1/namespaces", { params: { query: { namespace: subject.id, reason }, header } })));
-  if (subject.kind === "user") return (await answered(api.POST("/v1/users/purge", { params: { header }, body: { ...user(subject), reason } }))).erasure_id;
+  if (subject.kind === "user") return (await answered(api.POST("/v1/users/purge", { params: { header }, body: { ...userQuery(subject), reason } }))).erasure_id;
   const params = { path: { conversation_id: subject.id }, query: { reason }, header };
   return (await answered(api.DELETE("/v1/conversations/{conversation_id}", { params }))).erasure_id;
 }

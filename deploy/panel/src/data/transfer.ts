@@ -1,6 +1,7 @@
 /** Taking memories out and bringing them in, as streams that tell how far they are. */
 import { BASE, problemOf, type Shape } from "../api/client";
 import { key } from "../app/session";
+import { type Person, userQuery } from "./Fields";
 
 export type Step = Shape<"ImportProgress"> | Shape<"ImportReport">;
 export const isReport = (step: Step): step is Shape<"ImportReport"> => "problems" in step;
@@ -14,16 +15,26 @@ async function streamed(path: string, parameters: Record<string, string> | strin
   return response.body;
 }
 
-/** The memories of a namespace; all that is held, with versions and deleted memories. A stream that is cut off throws: half an export is none. */
-export async function exportMemories(namespace: string, all: boolean, progress: (memories: number) => void, signal: AbortSignal): Promise<Blob> {
-  const body = await streamed("/v1/export", [["namespace", namespace], ...(all ? EVERYTHING : [])], { signal });
+export type Progress = (lines: number) => void;
+
+/** The memories of a namespace; all that is held, with versions and deleted memories. */
+export const exportMemories = (namespace: string, all: boolean, progress: Progress, signal: AbortSignal) =>
+  exported("/v1/export", [["namespace", namespace], ...(all ? EVERYTHING : [])], progress, signal);
+
+/** What is stored about a user: memories and messages. */
+export const exportUser = (person: Person, progress: Progress, signal: AbortSignal) =>
+  exported("/v1/users/export", Object.entries(userQuery(person)).filter((each): each is [string, string] => each[1] !== undefined), progress, signal);
+
+/** A stream that is cut off throws: half an export is none. */
+async function exported(path: string, parameters: string[][], progress: Progress, signal: AbortSignal): Promise<Blob> {
+  const body = await streamed(path, parameters, { signal });
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  let memories = 0;
+  let lines = 0;
   for (const reader = body.getReader(); ; ) {
     const { done, value } = await reader.read();
     if (done) return new Blob(parts, { type: LINES });
     parts.push(value);
-    progress((memories += linesIn(value)));
+    progress((lines += linesIn(value)));
   }
 }
 

@@ -15,6 +15,7 @@ export const de: Texts = {
   state: {
     loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", againOf: "Noch einmal versuchen: {{name}}", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
     forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", partOutdated: "Ein Teil dieser Seite konnte nicht aktualisiert werden: {{reason}}", request: "Anfrage {{id}}",
+    partFailed: "Ein Teil dieser Seite konnte nicht geladen werden: {{reason}}",
     all: "Alles zeigen", less: "Weniger zeigen", degraded: "Ein Teil der Suche hat nicht geantwortet: Vielleicht gibt es mehr Treffer.",
   },
   list: {
@@ -92,11 +93,13 @@ export const de: Texts = {
     import: "Import", importHint: "Fügt {{namespace}} die Erinnerungen einer exportierten Datei hinzu. Vorhandene Erinnerungen ändern sich nicht.", file: "JSON-Lines-Datei", importNow: "Importieren", importing: "Wird importiert", chooseFile: "Wählen Sie eine Datei.",
     sending: "Die Datei wird gesendet", carriedOut: "{{lines}} {{lines:Zeile|Zeilen}} gelesen, {{done}} von {{all}} ausgeführt", stoppedImport: "Angehalten. Was vorher importiert wurde, bleibt.",
     imported: "{{lines}} {{lines:Zeile|Zeilen}}: {{accepted}} importiert, {{skipped}} nicht mehr gültig, {{rejected}} abgelehnt.", line: "Zeile {{line}}: {{reason}}",
+    ofUser: "Daten eines Nutzers", ofUserHint: "Was über einen Nutzer gespeichert ist: Erinnerungen jedes Zustands mit ihren Versionen und die Nachrichten des Nutzers, als JSON-Lines-Datei. Der Schlüssel muss jeden Namensraum lesen dürfen, der den Nutzer betrifft.",
+    exportUser: "Daten exportieren", records: "{{count}} {{count:Eintrag|Einträge}}", userSaved: "{{count}} {{count:Eintrag ist|Einträge sind}} gespeichert.", nothingOfUser: "Über diesen Nutzer ist nichts gespeichert. Keine Datei wurde gespeichert.", userRefused: "Dieser Schlüssel darf nicht alles lesen, was diesen Nutzer betrifft, oder es gibt keinen solchen Nutzer.",
   },
   erase: {
     title: "Endgültig löschen", hint: "Das lässt sich nicht rückgängig machen: Erinnerungen, Versionen, Vektoren und Nachrichten werden überall gelöscht. Eine einzelne Erinnerung, die Sie stattdessen löschen, lässt sich wiederherstellen.", what: "Was gelöscht werden soll", namespace: "Dieser Namensraum, {{name}}", user: "Ein Nutzer, überall",
     conversation: "Ein Gespräch", userId: "Kennung des Nutzers", app: "App (freiwillig)", tenant: "Mandant (freiwillig)", people: "Nötig, wenn mehrere Personen diese Kennung haben.", look: "Zeigen, was gelöscht würde", notYours: "Dieser Schlüssel darf in diesem Namensraum nicht endgültig löschen.",
-    foreseen: "Was gelöscht würde", more: "Es gibt mehr, als diese Vorschau zeigt.", type: "Zur Bestätigung {{name}} eingeben", now: "Endgültig löschen", running: "Wird gelöscht", refused: "Die Löschung wurde abgelehnt.",
+    foreseen: "Was gelöscht würde", type: "Zur Bestätigung {{name}} eingeben", now: "Endgültig löschen", running: "Wird gelöscht", refused: "Die Löschung wurde abgelehnt.",
     receipt: "Beleg", complete: "Gelöscht", going: "Wird gelöscht", pending: "läuft noch", inNamespace: "{{memories}} {{memories:Erinnerung|Erinnerungen}}, {{versions}} {{versions:Version|Versionen}}, {{vectors}} {{vectors:Vektor|Vektoren}}", kept: "{{count}} {{count:bleibt|bleiben}}, weil andere sie auch gesagt haben.",
     remains: "Was in Topics bleibt, und bis wann", keep: "Beleg speichern",
   },

@@ -13,6 +13,7 @@ export const en = {
   state: {
     loading: "Loading", failed: "This could not be loaded", again: "Try again", againOf: "Try again: {{name}}", offline: "The server does not answer. It may be restarting.",
     forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", partOutdated: "Part of this page could not be updated: {{reason}}", request: "Request {{id}}",
+    partFailed: "Part of this page could not be loaded: {{reason}}",
     all: "Show all", less: "Show less", degraded: "Part of the search did not answer: there may be more results.",
   },
   list: {
@@ -90,11 +91,13 @@ export const en = {
     import: "Import", importHint: "Adds the memories of an exported file to {{namespace}}. Memories that exist already do not change.", file: "JSON Lines file", importNow: "Import", importing: "Importing", chooseFile: "Choose a file.",
     sending: "Sending the file", carriedOut: "{{lines}} {{lines:line|lines}} read, {{done}} of {{all}} carried out", stoppedImport: "Stopped. The memories imported so far stay.",
     imported: "{{lines}} {{lines:line|lines}}: {{accepted}} imported, {{skipped}} no longer live, {{rejected}} refused.", line: "Line {{line}}: {{reason}}",
+    ofUser: "Data of a user", ofUserHint: "What is stored about a user: memories of every status with their versions, and the user's messages, as a JSON Lines file. The key must be allowed to read every namespace that the user concerns.",
+    exportUser: "Export the data", records: "{{count}} {{count:record|records}}", userSaved: "{{count}} {{count:record is|records are}} saved.", nothingOfUser: "Nothing is stored about this user. No file was saved.", userRefused: "This key may not read everything that this user concerns, or there is no such user.",
   },
   erase: {
     title: "Erase for good", hint: "This cannot be undone: memories, versions, vectors and messages are erased everywhere. A single memory that you delete instead can be restored.", what: "Data to erase", namespace: "This namespace, {{name}}", user: "A user, everywhere",
     conversation: "A conversation", userId: "Id of the user", app: "App (optional)", tenant: "Tenant (optional)", people: "Needed if several people have this id.", look: "Show what would be erased", notYours: "This key is not allowed to erase this namespace.",
-    foreseen: "What would be erased", more: "There is more than this preview shows.", type: "Type {{name}} to confirm", now: "Erase for good", running: "Erasing", refused: "The erasure was refused.",
+    foreseen: "What would be erased", type: "Type {{name}} to confirm", now: "Erase for good", running: "Erasing", refused: "The erasure was refused.",
     receipt: "Receipt", complete: "Erased", going: "Being erased", pending: "in progress", inNamespace: "{{memories}} {{memories:memory|memories}}, {{versions}} {{versions:version|versions}}, {{vectors}} {{vectors:vector|vectors}}", kept: "{{count}} {{count:stays|stay}}, because others said {{count:it|them}} as well.",
     remains: "Data that remains in topics, and until when", keep: "Save the receipt",
   },

@@ -1,11 +1,12 @@
 /** What happened in a namespace over time, what it costs, how large it is beside others, and a map of what is remembered. */
-import { A, useSearchParams } from "@solidjs/router";
+import { useSearchParams } from "@solidjs/router";
 import { keepPreviousData, useQuery } from "@tanstack/solid-query";
 import ChartColumn from "lucide-solid/icons/chart-column";
 import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
 import { dollars, number, percent, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
+import { Link } from "../ui/Link";
 import { Loaded, loaded, type Query } from "../ui/Loaded";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty } from "../ui/states";
@@ -113,7 +114,7 @@ function Largest(props: { namespace: string }) {
       {(sizes) => (
         <ol class="bars">
           <For each={sizes().namespaces}>
-            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
+            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><Link href={`/insights?ns=${encodeURIComponent(each.namespace)}`} current={each.namespace === props.namespace}>{each.namespace}</Link></Bar>}
           </For>
         </ol>
       )}

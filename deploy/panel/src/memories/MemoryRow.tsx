@@ -1,10 +1,10 @@
 /** One memory in a list: what it says, and what is to be known of it at a glance. */
-import { A } from "@solidjs/router";
 import PinIcon from "lucide-solid/icons/pin";
 import Repeat2 from "lucide-solid/icons/repeat-2";
 import { For, Show, type JSX } from "solid-js";
 import type { Shape } from "../api/client";
 import { day, named, number, percent, t } from "../i18n";
+import { Link } from "../ui/Link";
 import { Ago, now } from "../ui/Time";
 import { useAddress } from "./address";
 import { KindIcon, kindName } from "./kinds";
@@ -38,7 +38,7 @@ export function MemoryRow(props: { memory: Memory; chosen?: boolean; children?: 
   const tags = () => props.memory.tags ?? [];
   const again = () => props.memory.reinforcement_count ?? 0;
   return (
-    <A class="row" classList={{ chosen: props.chosen, past: props.memory.status !== "active" }} href={address.to(props.memory.memory_id)} aria-current={props.chosen ? "true" : undefined} noScroll>
+    <Link class="row" classList={{ chosen: props.chosen, past: props.memory.status !== "active" }} href={address.to(props.memory.memory_id)} current={props.chosen ?? false} noScroll>
       <KindIcon kind={props.memory.kind} />
       <span class="row-body">
         <span class="row-text" dir="auto">{props.memory.text}</span>
@@ -59,6 +59,6 @@ export function MemoryRow(props: { memory: Memory; chosen?: boolean; children?: 
         </span>
         {props.children}
       </span>
-    </A>
+    </Link>
   );
 }

@@ -1,10 +1,11 @@
 /** What operators look after. To be seen with a key that may read all namespaces. */
-import { A, useParams, useSearchParams } from "@solidjs/router";
+import { useParams, useSearchParams } from "@solidjs/router";
 import { createEffect, For, lazy, Show, Suspense, type Component } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { mayEverywhere } from "../app/session";
 import { t } from "../i18n";
 import "../styles/operations.css";
+import { Link } from "../ui/Link";
 import { bringIntoSight } from "../ui/sight";
 import { Loading } from "../ui/states";
 import { LettersView } from "./letters/LettersView";
@@ -45,7 +46,7 @@ export function OperationsPage() {
       </div>
       <nav class="section-nav" aria-label={w("section.label")} ref={sections}>
         <For each={SECTIONS.filter((each) => !each.ofAdministrators || mayEverywhere("admin"))}>
-          {(each) => <A href={to(each.path)} class="section-link" classList={{ current: each === section() }} aria-current={each === section() ? "page" : undefined}>{each.text()}</A>}
+          {(each) => <Link href={to(each.path)} class="section-link" classList={{ current: each === section() }} current={each === section()}>{each.text()}</Link>}
         </For>
       </nav>
       <Suspense fallback={<Loading />}>

@@ -2,7 +2,7 @@
 import { createEffect, createSignal, Match, onCleanup, Show, Switch, untrack, type JSX } from "solid-js";
 import { isRefused } from "../api/client";
 import { moment, t } from "../i18n";
-import { Again, Failed, Loading, reason } from "./states";
+import { Again, Failed, failure, Loading, reason } from "./states";
 
 export type Query<T> = { data: T | undefined; isPending: boolean; isLoadingError: boolean; isError: boolean; error: unknown; dataUpdatedAt: number; refetch: () => unknown };
 
@@ -42,7 +42,11 @@ export function Outdated(props: { of: Query<unknown>; name: string }) {
   );
 }
 
-/** Announces once for the page that parts of it are out of date. It is always in the document, so that screen readers announce what comes into it. */
+/** Announces once for the page that parts of it could not be loaded, or are out of date. It is always in the document, so that screen readers announce what comes into it. */
 export function Announcement() {
-  return <p class="hidden" role="status">{outdated()[0] ? t("state.partOutdated", { reason: reason(outdated()[0]!.error) }) : ""}</p>;
+  const said = () => {
+    if (failure()) return t("state.partFailed", { reason: reason(failure()!.error) });
+    return outdated()[0] ? t("state.partOutdated", { reason: reason(outdated()[0]!.error) }) : "";
+  };
+  return <p class="hidden" role="status">{said()}</p>;
 }

@@ -1,6 +1,6 @@
 /** What stands where there is nothing to show: yet, at all, or because something failed. */
 import CircleAlert from "lucide-solid/icons/circle-alert";
-import { For, Show, type JSX } from "solid-js";
+import { createEffect, createSignal, For, onCleanup, Show, type JSX } from "solid-js";
 import { ApiProblem } from "../api/client";
 import { t } from "../i18n";
 
@@ -41,10 +41,19 @@ export function Again(props: { class: string; name?: string; again: () => void }
   return <button class={props.class} aria-label={props.name && t("state.againOf", { name: props.name })} onClick={() => props.again()}>{t("state.again")}</button>;
 }
 
+const [failed, setFailed] = createSignal<{ error: unknown }[]>([]); // all on the page
+/** Why a part of the page could not be loaded, the first of several. */
+export const failure = () => failed()[0];
+
 export function Failed(props: { error: unknown; name?: string; again?: () => void }) {
+  createEffect(() => {
+    const shown = { error: props.error };
+    setFailed((others) => [...others, shown]);
+    onCleanup(() => setFailed((all) => all.filter((each) => each !== shown)));
+  });
   const request = () => (props.error instanceof ApiProblem ? props.error.requestId : undefined);
   return (
-    <div class="empty" role="alert">
+    <div class="empty">
       <div class="empty-icon failed" aria-hidden="true"><CircleAlert /></div>
       <p class="empty-title">{t("state.failed")}</p>
       <p class="hint">{reason(props.error)}</p>

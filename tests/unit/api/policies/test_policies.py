@@ -63,6 +63,20 @@ async def test_an_invalid_record_is_deleted_by_its_key_in_which_bytes_that_are_n
     assert (await client.delete(f"/v1/policies/{name}")).status_code == 404
 
 
+async def test_invalid_records_are_listed_by_name_with_their_reasons_until_they_are_replaced(api: Api):
+    await put(api)
+    for key in (b"kitchen", b"caf\xe9", None):
+        await api.policy_records.publish([Outgoing(topic="memory.policies", key=key, value=b"{")])
+    client = api.client(admin="*")
+    listed = (await client.get("/v1/policies")).json()
+    assert listed["policies"][0]["policy"]["name"] == "kitchen"
+    assert [each["name"] for each in listed["invalid"]] == ["", "caf\\xe9", "kitchen"]
+    assert listed["invalid"][1]["reason"].startswith("a record of 'caf\\xe9' at offset 2 is ignored: ")
+    await put(api, max_memories=7)
+    listed = (await client.get("/v1/policies")).json()
+    assert [each["name"] for each in listed["invalid"]] == ["", "caf\\xe9"]
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -49,6 +49,19 @@ async def test_an_export_includes_versions_on_request(api: Api):
     assert exported["memory_id"] == made["memory_id"]
 
 
+async def test_an_export_is_in_the_audit_log_and_refused_without_an_entry(api: Api):
+    api.memories.put(a_memory("m"))
+    client = api.client(read="app/*")
+    assert (await client.get("/v1/export", params=ADA | {"status": "active"})).text
+    details = {"status": ["active"], "versions": False}
+    entry = ("key 1 (key1)", "namespace.export", "app/ada", details)
+    assert [(row.actor, row.action, row.subject, row.details) for row in api.audit.rows] == [entry]
+    assert (await client.get("/v1/export", params={"namespace": "none"})).status_code == 403
+    api.audit.down = True
+    assert (await client.get("/v1/export", params=ADA)).status_code == 503
+    assert len(api.audit.rows) == 1
+
+
 async def test_an_export_with_versions_holds_few_memories_at_a_time():
     memories = FakeMemories(*(a_memory(f"m{number:03}") for number in range(205)))
     exports = FakeExports(memories, size=1_000)

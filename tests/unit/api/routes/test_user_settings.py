@@ -88,7 +88,7 @@ async def test_settings_of_a_user_of_any_app_need_rights_in_every_namespace(api:
 async def test_user_settings_need_the_right_to_write_all_namespaces_the_user_feeds(api: Api):
     assert (await api.client(read="app/*").put(ADA, params=OF_APP, json=FEW)).status_code == 403
     assert (await api.client(write="app/bob").put(ADA, params=OF_APP, json=FEW)).status_code == 403
-    api.owners.conversations = [Scope(conversation_id="c1", app_id="app", user_id="ada")]
+    api.owners.known_scopes = [Scope(conversation_id="c1", app_id="app", user_id="ada")]
     api.owners.feeds = {"c1": ("team",)}
     assert (await api.client(write="app/*").put(ADA, params=OF_APP, json=FEW)).status_code == 403
     assert api.user_settings.kept == {}

@@ -83,6 +83,16 @@ async def test_prunings_gaps_clears_undos_and_extraction_progress_are_projected(
     assert (state.restorable, state.cleared_at, state.prunings[-1].undone_at) == (None, None, stage.clock())
 
 
+async def test_the_erased_user_of_a_window_with_other_speakers_is_not_projected(stage):
+    await stage.say(said(1, user_id="ada"), said(2, user_id="bob"))
+    await stage.checkpoint()
+    assert (await stage.projected_state()).scope.user_id == "ada"
+    await stage.tell(control("erase", at=datetime.now(UTC), users=("ada",)))
+    await stage.checkpoint()
+    state = await stage.projected_state()
+    assert (state.scope.user_id, state.statistics.total_messages) == ("bob", 1)
+
+
 async def test_a_window_with_many_changes_is_projected_once_per_turn(stage):
     for number in range(5):
         await stage.say(said(number))

@@ -11,6 +11,8 @@ import { number } from "../../i18n";
 import { Loaded, loaded } from "../../ui/Loaded";
 import { Rows } from "../../ui/Rows";
 import { Empty } from "../../ui/states";
+import { act } from "../act";
+import { Confirm } from "../Confirm";
 import { w, word } from "../words";
 import { History } from "./History";
 import { PolicyForm, type Draft } from "./PolicyForm";
@@ -23,10 +25,10 @@ export function PoliciesView() {
   const navigate = useNavigate();
   const cache = useQueryClient();
   const [begun, setBegun] = createSignal<Draft>(); // a new one, or an older version that is taken up again
-  const asked = useQuery(() => ({ queryKey: ["policies"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/policies", { signal }))).policies }));
+  const asked = useQuery(() => ({ queryKey: ["policies"], queryFn: ({ signal }) => answered(api.GET("/v1/policies", { signal })) }));
   const to = (name?: string) => `/operations/policies${name ? `/${encodeURIComponent(name)}` : ""}${search.ns ? `?ns=${encodeURIComponent(search.ns)}` : ""}`;
   const name = () => (params.id ? decodeURIComponent(params.id) : undefined);
-  const chosen = () => asked.data?.find((each) => each.policy.name === name());
+  const chosen = () => asked.data?.policies.find((each) => each.policy.name === name());
   const open = (policy?: string) => (setBegun(undefined), navigate(to(policy)));
   const saved = async (policy: string) => {
     await cache.invalidateQueries({ predicate: (query) => ["policies", "policy-history"].includes(String(query.queryKey[0])) });
@@ -36,11 +38,12 @@ export function PoliciesView() {
     <>
       <p class="hint">{w("policies.hint")}</p>
       <Loaded of={asked} name={w("section.policies")}>
-        {(policies) => (
+        {(listed) => (
           <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
             <section class="panel-card letters" aria-label={w("section.policies")}>
               <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
-              <Rows label={w("section.policies")}><For each={policies()}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
+              <Show when={listed().invalid?.length}><Invalid listed={listed()} removed={() => saved("")} /></Show>
+              <Rows label={w("section.policies")}><For each={listed().policies}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
             </section>
             <section class="panel-card detail-card" aria-label={w("work.policy")}>
               <Show when={begun()} keyed fallback={
@@ -73,6 +76,30 @@ function Row(props: { applied: Applied; chosen: boolean; open: () => void }) {
         <span class="facts"><span>{word("origin", props.applied.origin)}</span><span>{w("work.version")} {number(props.applied.policy.version ?? 1)}</span><span class="mono">{matches() || w("policies.everything")}</span></span>
       </span>
     </button>
+  );
+}
+
+/** Records of the topic that are ignored. One with the name of a policy that applies is replaced by saving that policy; the others can be removed. */
+function Invalid(props: { listed: Shape<"PolicyList">; removed: () => Promise<void> }) {
+  const removable = (name: string) => name !== "" && !props.listed.policies.some((each) => each.origin === "topic" && each.policy.name === name);
+  const remove = async (name: string) => {
+    const done = await act(async () => (await answered(api.DELETE("/v1/policies/{name}", { params: { path: { name } } })), true), () => w("policies.invalidRemoved", { name }));
+    if (done) await props.removed();
+  };
+  return (
+    <section class="notice bad" aria-label={w("policies.invalid")}>
+      <p><strong>{w("policies.invalid")}</strong></p>
+      <ul class="removed">
+        <For each={props.listed.invalid}>
+          {(each) => (
+            <li>
+              <span dir="auto">{each.reason}</span>{" "}
+              <Show when={mayEverywhere("admin") && removable(each.name)}><Confirm text={w("policies.remove")} title={w("policies.invalidTitle", { name: each.name })} danger act={() => void remove(each.name)} /></Show>
+            </li>
+          )}
+        </For>
+      </ul>
+    </section>
   );
 }
 

@@ -59,7 +59,7 @@ export const de: Words = {
     forAdministrators: "Schlüssel und Protokoll sind für Schlüssel, die alle Namensräume verwalten dürfen.", keys: "Schlüssel", name: "Name", grants: "Rechte", made: "Angelegt", used: "Zuletzt benutzt", until: "Läuft ab", never: "nie", yours: "Ihrer", holds: "Aktiv", revoked: "Widerrufen", expired: "Abgelaufen",
     revoke: "Widerrufen", revokeTitle: "Den Schlüssel {{name}} widerrufen?", revokeHint: "Wer ihn benutzt, wird binnen fünf Sekunden abgewiesen. Das lässt sich nicht rückgängig machen.", revokeOwn: "Das ist Ihr eigener Schlüssel: Sie werden abgemeldet.", revokedNow: "Der Schlüssel {{name}} ist widerrufen",
     make: "Schlüssel anlegen", makeIt: "Anlegen", right: "Recht", pattern: "Namensräume, * für beliebige Zeichen", days: "Tage bis zum Ablauf", keyMade: "Der Schlüssel ist angelegt", once: "Das ist der Schlüssel. Er wird nur jetzt gezeigt und nirgends gespeichert:", stored: "Ich habe ihn gespeichert",
-    audit: "Protokoll", auditHint: "Was nur Verwalter dürfen, das Neueste zuerst.", noAudit: "Noch kein Eintrag", action: "Aktion", anyAction: "jede, etwa key.created", when: "Wann", who: "Wer", did: "Aktion", to: "Ziel", details: "Einzelheiten",
+    audit: "Protokoll", auditHint: "Was nur Verwalter dürfen, Löschungen und Exporte, das Neueste zuerst.", noAudit: "Noch kein Eintrag", action: "Aktion", anyAction: "jede, etwa key.created", when: "Wann", who: "Wer", did: "Aktion", to: "Ziel", details: "Einzelheiten",
   },
   policies: {
     hint: "Die erste Richtlinie, die auf ein Gespräch passt, gilt. Gespeichert wird nur, was von der Vorgabe abweicht.", choose: "Wählen Sie eine Richtlinie.", everything: "passt auf alles", begin: "Neu, auf Grundlage von", blank: "den Vorgaben", new: "Neue Richtlinie", name: "Name",
@@ -67,6 +67,7 @@ export const de: Words = {
     saveHint: "Sie gilt binnen einer Sekunde in allen Prozessen.", saved: "Die Richtlinie {{name}} ist gespeichert", remove: "Entfernen", removeTitle: "Die Richtlinie {{name}} entfernen?", removeHint: "Für ihre Gespräche gilt dann die nächste passende Richtlinie.", removed: "Die Richtlinie {{name}} ist entfernt",
     reach: "Von {{looked}} {{looked:Gespräch|Gesprächen}}, die zuletzt aktiv waren, gilt sie jetzt für {{before}} und gälte für {{after}}.", move: "{{count}} von {{before}} zu {{after}}", newNamespaces: "Neue Namensräume, etwa {{names}}", history: "Verlauf",
     historyHint: "Änderungen über HTTP. Änderungen über die Kommandozeile sind nicht aufgeführt.", noHistory: "Keine Änderung ist verzeichnet.", wasPut: "Gespeichert", wasRemoved: "Entfernt", compare: "Zwei Versionen vergleichen", older: "Vorher", newer: "Nachher", asNow: "wie sie jetzt gilt", same: "Sie unterscheiden sich nicht.", field: "Feld", take: "Ins Formular laden", default: "Vorgabe",
+    invalid: "Einträge, die keine gültige Richtlinie sind und nicht gelten", invalidTitle: "Den ungültigen Eintrag {{name}} entfernen?", invalidRemoved: "Der ungültige Eintrag {{name}} ist entfernt",
   },
   runStatus: { pending: "Wartet", running: "Läuft", completed: "Fertig", failed: "Fehlgeschlagen", building: "Entsteht", ready: "Bereit", cutover: "Übernommen", undone: "Rückgängig gemacht", discarding: "Wird verworfen" },
   origin: { "built in": "Eingebaut", file: "Datei", topic: "Topic" },

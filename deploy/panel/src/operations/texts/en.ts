@@ -57,7 +57,7 @@ export const en = {
     forAdministrators: "Only keys that may administer all namespaces can see keys and the audit.", keys: "Keys", name: "Name", grants: "Rights", made: "Created", used: "Last used", until: "Expires", never: "never", yours: "yours", holds: "Active", revoked: "Revoked", expired: "Expired",
     revoke: "Revoke", revokeTitle: "Revoke the key {{name}}?", revokeHint: "The server refuses the key within five seconds. This cannot be undone.", revokeOwn: "This is your own key: you will be signed out.", revokedNow: "The key {{name}} is revoked",
     make: "Create a key", makeIt: "Create", right: "Right", pattern: "Namespaces, * for any characters", days: "Days until it expires", keyMade: "The key is created", once: "This is the key. It is shown only now and stored nowhere:", stored: "I have stored it",
-    audit: "Audit", auditHint: "Actions that only administrators may take, the latest first.", noAudit: "No entry yet", action: "Action", anyAction: "any, such as key.created", when: "When", who: "Who", did: "Action", to: "Target", details: "Details",
+    audit: "Audit", auditHint: "Actions of administrators, erasures and exports, the latest first.", noAudit: "No entry yet", action: "Action", anyAction: "any, such as key.created", when: "When", who: "Who", did: "Action", to: "Target", details: "Details",
   },
   policies: {
     hint: "The first policy that matches a conversation applies. A policy keeps only the values that differ from the default.", choose: "Choose a policy to see it.", everything: "matches everything", begin: "New, based on", blank: "the defaults", new: "New policy", name: "Name",
@@ -65,6 +65,7 @@ export const en = {
     saveHint: "It applies in all processes within a second.", saved: "The policy {{name}} is saved", remove: "Remove", removeTitle: "Remove the policy {{name}}?", removeHint: "The next policy that matches applies to its conversations.", removed: "The policy {{name}} is removed",
     reach: "Of the {{looked}} {{looked:conversation|conversations}} active last, the policy applies to {{before}} now, and would apply to {{after}} after this change.", move: "{{count}} from {{before}} to {{after}}", newNamespaces: "New namespaces, such as {{names}}", history: "History",
     historyHint: "Changes over HTTP. Changes made on the command line are not listed.", noHistory: "No change is recorded.", wasPut: "Saved", wasRemoved: "Removed", compare: "Compare two versions", older: "Before", newer: "After", asNow: "as it applies now", same: "They do not differ.", field: "Field", take: "Load into the form", default: "default",
+    invalid: "Records that are no valid policy and are ignored", invalidTitle: "Remove the invalid record {{name}}?", invalidRemoved: "The invalid record {{name}} is removed",
   },
   runStatus: { pending: "Waiting", running: "Running", completed: "Completed", failed: "Failed", building: "Building", ready: "Ready", cutover: "Cut over", undone: "Undone", discarding: "Being discarded" },
   origin: { "built in": "Built in", file: "File", topic: "Topic" },
