@@ -63,7 +63,9 @@ def require_namespaces(policy: Policy, scope: Scope) -> None:
     absent = (name for name in scope.__struct_fields__ if getattr(scope, name) in (None, UNKNOWN))
     needed = [name for name in absent if any("{" + name + "}" in template for template in policy.namespaces)]
     missing = f": it lacks {', '.join(needed)}" if needed else ""
-    raise Rejected("invalid", f"the scope names no namespace{missing}. Complete it, or give `namespaces` or a `conversation_id`")
+    raise Rejected(
+        "invalid", f"the scope names no namespace{missing}. Complete it, or give `namespaces` or a `conversation_id`"
+    )
 
 
 class Recall:
@@ -89,8 +91,8 @@ class Recall:
         self._admission = admission
 
     def target(self, query: BlockQuery, conversation: Conversation | None) -> Target | None:
-        """The target of a query; None if it names no namespaces, scope or known conversation. Raises Rejected `invalid` for a scope
-        without a conversation that lacks fields of its policy's namespaces.
+        """The target of a query; None if it names no namespaces, scope or known conversation. Raises Rejected `invalid` for a
+        scope that names no namespace.
 
         A known conversation's own policy and scope come first, then the query's scope, then the fields in the first
         namespace's name. The user of the query's scope comes first always: a conversation may have several people.

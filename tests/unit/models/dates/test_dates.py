@@ -108,7 +108,9 @@ def test_other_weekdays_of_a_sentence_about_a_move_stay_weekdays(sentence: str) 
     assert all(each.bare for each in dates_in(sentence, NOW, "en"))
 
 
-@pytest.mark.parametrize("sentence", ["away from 13 to 15 February", "from 3 May on", "from 3rd of May", "around 9 Oct"])
+@pytest.mark.parametrize(
+    "sentence", ["away from 13 to 15 February", "from 3 May on", "from 3rd of May", "around 9 Oct"]
+)
 def test_a_day_of_a_month_is_no_time_of_day(sentence: str) -> None:
     moment = event_time(date(2026, 3, 2), sentence, NOW, "en")
     assert moment is not None and moment.hour == 11

@@ -48,7 +48,8 @@ async def test_a_moved_appointment_is_a_plan_for_its_new_day(sentence: str, text
 
 
 @pytest.mark.parametrize(
-    "sentence", ["My sister moved the sofa to the attic.", "They moved my desk to the second floor.", "Der Umzug ist auf Freitag."]
+    "sentence",
+    ["My sister moved the sofa to the attic.", "They moved my desk to the second floor.", "Der Umzug ist auf Freitag."],
 )
 async def test_a_thing_that_is_moved_elsewhere_is_no_moved_appointment(sentence: str) -> None:
     assert all("plan" not in each.tags for each in await proposals(sentence))

@@ -5,7 +5,9 @@ import re
 from typing import Final
 
 LEAD: Final = r"\W*(?:(?:sorry|oops|no|wait|oh|nein|doch|entschuldigung|verzeihung|moment)\b\W*)*"
-IS: Final = r"(?:is|are|was|were|has|have|had|lives?|works?|likes?|starts?|leaves?|begins?|comes?|arrives?|called|named)"
+IS: Final = (
+    r"(?:is|are|was|were|has|have|had|lives?|works?|likes?|starts?|leaves?|begins?|comes?|arrives?|called|named)"
+)
 REALLY: Final = r"(?:actually|really|in fact)"
 IST: Final = r"(?:ist|sind|war|hat|haben|wohnt|lebt|arbeitet|heißt|beginnt|kommt)"
 EIGENTLICH: Final = r"(?:eigentlich|tatsächlich|in wirklichkeit|aber|doch)"
@@ -19,8 +21,8 @@ OF_ANOTHER: Final = {
         re.IGNORECASE,
     ),
     "de": re.compile(
-        rf"^{LEAD}ich (?:habe|hatte) (?:vorhin |gestern |dir )*gesagt, (?P<subject>(?!ich\b)\w[\w -]{{0,40}}?) {IST} [^,;.]{{1,60}}, "
-        rf"(?:(?:aber|dabei) (?:er|sie|es) (?P<new>{IST} .+)|(?:er|sie|es) (?P<new2>{IST} {EIGENTLICH} .+))$",
+        rf"^{LEAD}ich (?:habe|hatte) (?:vorhin |gestern |dir )*gesagt, (?P<subject>(?!ich\b)\w[\w -]{{0,40}}?) "
+        rf"{IST} [^,;.]{{1,60}}, (?:(?:aber|dabei) (?:er|sie|es) (?P<new>{IST} .+)|(?:er|sie|es) (?P<new2>{IST} {EIGENTLICH} .+))$",
         re.IGNORECASE,
     ),
 }
@@ -37,7 +39,9 @@ OF_SPEAKER: Final = {
 }
 DENIED: Final = {
     "en": re.compile(rf"^{LEAD}not (?P<old>[^,;.]{{1,30}})[,;] (?P<new>(?:I|we|my|our) .+)$", re.IGNORECASE),
-    "de": re.compile(rf"^{LEAD}nicht (?P<old>[^,;.]{{1,30}})[,;] (?P<new>(?:ich|wir|meine?|unsere?) .+)$", re.IGNORECASE),
+    "de": re.compile(
+        rf"^{LEAD}nicht (?P<old>[^,;.]{{1,30}})[,;] (?P<new>(?:ich|wir|meine?|unsere?) .+)$", re.IGNORECASE
+    ),
 }
 EMPHASIS: Final = {
     "en": re.compile(rf" ?\b{REALLY}\b(?=.)", re.IGNORECASE),
