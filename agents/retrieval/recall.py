@@ -20,10 +20,11 @@ from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.ports import SearchService
 from agents.retrieval.read_rights import MayRead, allow_all
 from schemas.conversations.messages import Message, Scope
+from schemas.errors import Rejected
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
 from schemas.policies.block_settings import BlockSettings
-from schemas.policies.namespaces import UNKNOWN
+from schemas.policies.namespaces import UNKNOWN, render
 from schemas.policies.policies import Policy, PolicySelector
 from schemas.profile.profiles import Profile
 from schemas.retrieval.blocks import Block, BlockQuery
@@ -55,6 +56,18 @@ class Target(Struct, frozen=True):
     scope: Scope
 
 
+def require_namespaces(policy: Policy, scope: Scope) -> None:
+    """Raises Rejected `invalid` if the scope fits no template of the policy: its namespace would be that of no conversation."""
+    if any(render(template, scope) is not None for template in policy.namespaces):
+        return
+    absent = (name for name in scope.__struct_fields__ if getattr(scope, name) in (None, UNKNOWN))
+    needed = [name for name in absent if any("{" + name + "}" in template for template in policy.namespaces)]
+    missing = f": it lacks {', '.join(needed)}" if needed else ""
+    raise Rejected(
+        "invalid", f"the scope names no namespace{missing}. Complete it, or give `namespaces` or a `conversation_id`"
+    )
+
+
 class Recall:
     """Builds context blocks. `count_tokens` is the counter that windows use. `admission` limits the blocks that are built
     concurrently."""
@@ -78,7 +91,8 @@ class Recall:
         self._admission = admission
 
     def target(self, query: BlockQuery, conversation: Conversation | None) -> Target | None:
-        """The target of a query; None if it names no namespaces, scope or known conversation.
+        """The target of a query; None if it names no namespaces, scope or known conversation. Raises Rejected `invalid` for a
+        scope that names no namespace.
 
         A known conversation's own policy and scope come first, then the query's scope, then the fields in the first
         namespace's name. The user of the query's scope comes first always: a conversation may have several people.
@@ -96,6 +110,8 @@ class Recall:
             policy = self._policies.governing(first)
         else:
             return None
+        if not query.namespaces and scope.conversation_id == UNKNOWN:
+            require_namespaces(policy, scope)
         return Target(query.namespaces or policy.namespaces_of(scope), policy, scope)
 
     async def block(self, query: BlockQuery, conversation: Conversation | None, may_read: MayRead = allow_all) -> Block:

@@ -9,10 +9,12 @@ from agents.api.tools.access import ToolAccess, chosen_namespaces, readable_memo
 from agents.api.tools.definitions import CreateMemory, DeleteMemory
 from agents.api.tools.ports import ToolPorts
 from agents.api.tools.results import CreateResult, DeleteResult, PendingResult
+from agents.models.answers.texts import UnusableText, without_secrets
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.memories.commands import Command
 from schemas.policies.kinds import Kind
+from schemas.policies.policies import Privacy
 
 
 class MemoryChanges:
@@ -25,6 +27,7 @@ class MemoryChanges:
     async def create(self, arguments: CreateMemory) -> Struct:
         kinds = self._kinds(arguments)
         text, full_text = self._texts(arguments)
+        require_no_mere_secret(full_text or text or "")
         namespace = chosen_namespaces(arguments.namespace, self._access.writable)[0]
         user_id = self._access.users.get(namespace)
         command = Command(
@@ -97,3 +100,11 @@ class MemoryChanges:
         if len(arguments.content) <= self._access.text_chars:
             return arguments.content, arguments.full_text or None
         return None, arguments.content
+
+
+def require_no_mere_secret(content: str) -> None:
+    """Raises Rejected `secret` for content that is little more than a credential or a card number."""
+    try:
+        without_secrets(content, Privacy())
+    except UnusableText as exc:
+        raise Rejected("secret", "Passwords, keys and card numbers are not stored: leave them out.") from exc

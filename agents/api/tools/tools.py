@@ -72,10 +72,16 @@ class Tools:
 
     async def call(self, name: str, arguments: Any) -> ToolResult:
         """Runs a tool. Returns MemstreamErrors as results with `is_error` instead of raising them."""
-        if name not in self._shapes:
+        shape = self._shapes.get(name)
+        if shape is None:
             return ToolResult(f"There is no tool {name!r}; the tools are: {', '.join(self._shapes)}.", is_error=True)
         try:
-            return ToolResult(codec.encode(await self._answer(codec.convert(arguments, self._shapes[name]))).decode())
+            converted = codec.convert(arguments, shape)
+        except Rejected as rejected:
+            reason = rejected.detail.removeprefix(f"not a {shape.__name__}: ")
+            return ToolResult(f"This is no input of {name}: {reason}", is_error=True)
+        try:
+            return ToolResult(codec.encode(await self._answer(converted)).decode())
         except Retryable:
             return ToolResult(UNAVAILABLE, is_error=True)
         except Rejected as rejected:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from agents.models.dates.dates import local
-from agents.models.offline.introductions import is_greeting, with_name_as_sentence, without_introduction
+from agents.models.offline.introductions import is_greeting, name_and_rest, without_introduction
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -49,8 +49,10 @@ def parse(message: SliceMessage) -> ParsedMessage:
     if not content or is_injection(content):
         return ParsedMessage(message)
     is_whole = content == message.content
-    introduced = with_name_as_sentence(content) if message.name is None else None
-    content = introduced or content
+    named = name_and_rest(content)
+    introduces = named is not None and message.name is None  # an event's own name outweighs that of the greeting
+    if named is not None:
+        content = f"{named[0]} {named[1]}".rstrip() if introduces else named[1]
     rules = language_rules(content, message.language)
     if rules is None:
         return ParsedMessage(message)
@@ -63,7 +65,7 @@ def parse(message: SliceMessage) -> ParsedMessage:
         for part, text in enumerate(without_introduction(now) if number <= opening else [now])
     ]
     texts, follows = tuple(text for text, _ in placed), tuple(each for _, each in placed)
-    return ParsedMessage(message, rules, texts, follows, introduces=introduced is not None)
+    return ParsedMessage(message, rules, texts, follows, introduces=introduces)
 
 
 def without_frames(parsed: ParsedMessage) -> ParsedMessage:

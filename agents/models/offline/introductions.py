@@ -70,13 +70,13 @@ NAMED: Final = tuple(
 )
 
 
-def with_name_as_sentence(text: str) -> str | None:
-    """The message with the name of its greeting as a sentence: "My name is Sara. I'm vegan" for "Hi, Sara here, I'm vegan". None
-    for other messages."""
+def name_and_rest(text: str) -> tuple[str, str] | None:
+    """The name in the greeting of a message as a sentence, and the rest: "My name is Sara." and "I'm vegan" for "Hi, Sara here,
+    I'm vegan". None for other messages."""
     for pattern, sentence in NAMED:
         found = pattern.match(text)
         if found and is_name(found["name"]):
-            return f"{sentence.format(found['name'])} {capitalised(text[found.end() :])}".rstrip()
+            return sentence.format(found["name"]), capitalised(text[found.end() :])
     return None
 
 

@@ -138,3 +138,49 @@ def test_an_overlong_namespace_is_shortened_to_a_unique_stable_name():
     assert [len(name) for name in names] == [256, 256]
     assert names[0] != names[1]
     assert Policy(name="p").namespaces_of(users[0])[0] == names[0]
+
+
+GROUP = Policy(name="group", match=Match(app_id="cabin", mode="group"), namespaces=("{app_id}/{user_id}", "team/all"))
+CABIN = Policy(name="cabin", match=Match(app_id="cabin"))
+BUILDER = Policy(name="builder", match=Match(app_id="builder"), namespaces=("{agent_id}",))
+KITCHEN = Policy(name="kitchen", match=Match(app_id="kitchen", tenant_id="acme"), namespaces=("user/{user_id}",))
+PANTRY = Policy(name="pantry", match=Match(app_id="pantry"), namespaces=("user/{user_id}",))
+WILD = Policy(name="wild", match=Match(app_id="lab-*"), namespaces=("lab/{user_id}",))
+GOVERNED = Policies((GROUP, KITCHEN, BUILDER, CABIN, PANTRY, WILD))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "policy"),
+    [
+        ("cabin/ada", CABIN),
+        ("team/all", GROUP),
+        ("forge", BUILDER),
+        ("user/ada", KITCHEN),
+        ("lab/ada", DEFAULT_POLICY),
+        ("other/ada", DEFAULT_POLICY),
+        ("a/b/c", DEFAULT_POLICY),
+    ],
+)
+def test_the_policy_of_a_namespace_follows_from_its_name_and_the_exact_patterns_of_the_match(namespace, policy):
+    assert GOVERNED.governing(namespace) is policy
+
+
+def test_the_scopes_that_feed_a_namespace_have_the_exact_patterns_of_the_match():
+    """An erasure of a namespace deletes the messages of these scopes, and a scope without its app would be every app's."""
+    assert GOVERNED.scopes_feeding("forge") == (Scope(conversation_id="-", app_id="builder", agent_id="forge"),)
+    assert GOVERNED.scopes_feeding("user/ada") == (
+        Scope(conversation_id="-", tenant_id="acme", app_id="kitchen", user_id="ada"),
+        Scope(conversation_id="-", app_id="pantry", user_id="ada"),
+        Scope(conversation_id="-", app_id="user", user_id="ada"),
+    )
+    assert GOVERNED.scopes_feeding("cabin/ada") == (Scope(conversation_id="-", app_id="cabin", user_id="ada"),)
+
+
+def test_a_namespace_of_a_group_alone_is_also_fed_by_the_default_policy():
+    """Conversations of other modes have the default policy, and feed the person's namespace too."""
+    group = Policies((GROUP,))
+    assert group.governing("cabin/ada") is GROUP
+    assert group.scopes_feeding("cabin/ada") == (
+        Scope(conversation_id="-", app_id="cabin", user_id="ada", mode="group"),
+        Scope(conversation_id="-", app_id="cabin", user_id="ada"),
+    )

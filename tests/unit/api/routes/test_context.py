@@ -1,5 +1,7 @@
 """The context block over HTTP."""
 
+import pytest
+
 from schemas.extraction.candidates import Source
 from tests.api import Api, a_memory
 
@@ -80,3 +82,12 @@ async def test_a_block_for_one_of_several_people_needs_the_right_to_read_that_pe
 async def test_a_context_request_without_namespaces_conversation_or_scope_is_rejected(api: Api):
     refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
     assert (refused.status_code, "a `conversation_id` or a `scope`" in refused.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(("scope", "lacks"), [({"user_id": "ada"}, "app_id"), ({"app_id": "app"}, "user_id")])
+async def test_an_incomplete_scope_without_a_conversation_is_rejected_with_the_missing_field(api: Api, scope, lacks):
+    refused = await api.client(read="*").post("/v1/context", json={"text": "What?", "scope": scope})
+    assert (refused.status_code, f"it lacks {lacks}." in refused.json()["detail"]) == (422, True)
+    in_conversation = {"text": "What?", "scope": scope, "conversation_id": "new"}
+    answer = await api.client(read="*").post("/v1/context", json=in_conversation)
+    assert answer.json()["namespaces"] == ["conversation/new"]

@@ -7,7 +7,7 @@ import pytest
 from agents.api.tools.access import tool_access
 from schemas.memories.memories import Memory
 from schemas.policies.kinds import Kind
-from schemas.policies.policies import Policies, Policy
+from schemas.policies.policies import Match, Policies, Policy
 from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, memory
 from tests.unit.api.tools.using_tools import fields, refused, said
 
@@ -140,3 +140,24 @@ async def test_the_delete_tool_needs_the_right_to_write() -> None:
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
 
     assert tool_access(policies, (MINE,), (), "mara").deletable == ()
+
+
+@pytest.mark.parametrize("content", ["sk-proj-a8F3kd02LmQpX7tYw91ZbVcNe45RtGh6", "My card: 4111 1111 1111 1111"])
+async def test_content_that_is_little_more_than_a_secret_is_refused_with_the_reason(
+    toolset: Toolset, content: str
+) -> None:
+    assert "leave them out" in await refused(toolset.tools(), "create_memory", {"content": content, "kinds": ["fact"]})
+    assert toolset.commands.seen == []
+
+
+async def test_wrong_input_is_explained_with_the_name_of_the_tool(toolset: Toolset) -> None:
+    explained = await refused(toolset.tools(), "search_memories", {"query": 5})
+    assert explained == "This is no input of search_memories: Expected `str`, got `int` - at `$.query`"
+
+
+async def test_an_agent_gets_the_kinds_and_the_delete_tool_of_the_policy_for_its_app(toolset: Toolset) -> None:
+    """The namespace `forge` names the agent alone, and the policy matches on the app as well."""
+    match = Match(app_id="builder")
+    builder = Policy(name="builder", match=match, namespaces=("{agent_id}",), taxonomy=("pattern",), delete_tool=True)
+    access = tool_access(Policies((builder,)), ("forge",), ("forge",), "agent")
+    assert ([kind.name for kind in access.kinds], access.deletable, access.users) == (["pattern"], ("forge",), {})

@@ -166,6 +166,13 @@ async def test_the_name_of_the_event_outweighs_the_one_of_the_greeting(classifie
     assert await names(classifier, "Hi, Sara here", name="Sara Meier") == []
 
 
+@pytest.mark.parametrize("text", ["Hallo, ich bin's, Jonas. Ich arbeite als Tischler.", "Ich bin's, Jonas."])
+async def test_a_greeting_is_no_memory_if_the_event_has_a_name(classifier: OnnxSentenceClassifier, text: str) -> None:
+    request = slice_of(structs.replace(said(text), name="Jonas"))
+    answer = await OfflineProvider(classifier=classifier).extract(request, knowing())
+    assert [each.text for each in answer.proposals] == ["Der Nutzer arbeitet als Tischler."][: text.count("Tischler")]
+
+
 async def test_the_statements_after_the_name_are_kept(classifier: OnnxSentenceClassifier) -> None:
     request = slice_of("Hi, Sara here, I'm vegan and I live in Leeds.")
     answer = await OfflineProvider(classifier=classifier).extract(request, knowing())
