@@ -25,6 +25,8 @@ def update_head(head: Head, message: Message) -> bool:
         and user_id not in (*head.other_speakers, *head.unattributed_speakers)
     ):
         head.other_speakers.append(user_id)
+    if user_id in head.user_erasures and user_id not in head.returned_speakers:
+        head.returned_speakers.append(user_id)
     learn_name(head, message)
     return changed
 

@@ -257,6 +257,7 @@ class Window:
         record = WindowErasure(fence.at.timestamp(), len(erased))
         if users:
             head.user_erasures |= dict.fromkeys(users, record)
+            head.returned_speakers = [each for each in head.returned_speakers if each not in users]
         else:
             head.last_erasure = record
         if not users or head.scope.user_id in users:

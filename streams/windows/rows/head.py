@@ -62,6 +62,7 @@ class Head(Struct, omit_defaults=True):
       earlier version, whose messages do not name their user.
     - `owner_names`: the names given beside the user_id of the `scope`, one more than tell guests from that user at most.
     - `last_erasure`: the latest erasure of everybody's messages. `user_erasures`: the latest of each user's messages.
+      `returned_speakers`: those of these users who wrote again since.
     """
 
     scope: Scope
@@ -93,6 +94,7 @@ class Head(Struct, omit_defaults=True):
     unattributed_speakers: list[str] = field(default_factory=list, name="others")
     other_speakers: list[str] = field(default_factory=list, name="people")
     user_erasures: dict[str, WindowErasure] = field(default_factory=dict, name="partly")
+    returned_speakers: list[str] = field(default_factory=list)
     owner_names: list[str] = field(default_factory=list)
 
     @property
@@ -106,8 +108,10 @@ class Head(Struct, omit_defaults=True):
 
     @property
     def shown_scope(self) -> Scope:
-        """The conversation's scope for readers: once the user's messages were erased, it names another user, or none."""
-        left = (scope for scope in self.speakers if scope.user_id not in self.user_erasures)
+        """The conversation's scope for readers: after the erasure of the user's messages it names another user, or none, until
+        the user writes again."""
+        gone = self.user_erasures.keys() - set(self.returned_speakers)
+        left = (scope for scope in self.speakers if scope.user_id not in gone)
         return next(left, structs.replace(self.scope, user_id=None))
 
     @property

@@ -162,6 +162,9 @@ def test_after_the_erasure_of_its_user_a_window_shows_a_user_who_still_has_messa
     assert window.head.scope.user_id == "ada", (
         "the erasure is repeated until it is answered, and finds the window again"
     )
+    window.add(message(30, user_id="ada"), 30, 10, always(TERMS), NOW)
+    table.save(window)
+    assert table.load().head.shown_scope == window.head.scope, "the user wrote again"
 
 
 def test_a_slice_that_lost_the_messages_of_an_erased_speaker_is_requested_under_a_new_id():
