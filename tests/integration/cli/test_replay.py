@@ -62,7 +62,6 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
         (2, ("replay", "--since", "1d", "--until", "2d"), "is not before"),
         (2, ("replay", "--all", "--from", "memory"), "archive or kafka"),
         (1, ("replay", "--all", "--model", "x"), "no models to choose from"),
-        (1, ("replay", "--all", "--provider", "claude"), "set MEMSTREAM_ANTHROPIC_API_KEY"),
         (2, ("replay", "--resume", "00000000", "--all"), "omit all others"),
         (1, ("replay", "--resume", "00000000"), "no generation '00000000'"),
         (1, ("diff", "00000000"), "no generation '00000000'"),
@@ -73,8 +72,14 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
 def test_invalid_arguments_produce_an_error_message_and_a_failing_exit_code(
     memstream: Run, code: int, arguments: tuple[str, ...], error: str
 ):
-    before = memstream("generations", "list").stdout
     done = memstream(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert error in done.stderr
+
+
+def test_a_replay_with_an_unavailable_provider_makes_no_generation(memstream: Run):
+    before = memstream("generations", "list").stdout
+    done = memstream("replay", "--all", "--provider", "ollama", ollama_base_url="http://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "127.0.0.1:1" in done.stderr
     assert memstream("generations", "list").stdout == before
