@@ -17,6 +17,7 @@ from agents.dead_letters.reader import (
     original_record,
     parse_dead_letter,
     parse_settlement,
+    replay_topic,
     settlement,
 )
 from schemas.errors import Rejected
@@ -96,6 +97,11 @@ class DeadLetterQueue:
             "gone",
             f"dead letter {letter.place} refers to a record that {source or 'its topic'} no longer holds",
         )
+
+    def check(self, letter: DeadLetter, outcome: Outcome) -> None:
+        """Raises Rejected, with the remedy, for a letter that can only be discarded."""
+        if outcome == "replayed":
+            replay_topic(letter, self._prefix)
 
     async def settle(self, letter: DeadLetter, record: Any, outcome: Outcome) -> None:
         """Replays or discards a dead letter. Raises Rejected if it cannot be replayed."""

@@ -153,16 +153,25 @@ def original_record(letter: DeadLetter, original: Any, prefix: str) -> Outgoing:
     `original` is the letter's own record, or the source's for a letter by reference; `prefix` is that of topic names. Raises
     Rejected.
     """
-    if letter.source is None:
-        raise Rejected("no_source", f"dead letter {letter.place} does not name its source topic")
-    name = letter.source.topic.removeprefix(prefix)
-    if not letter.source.topic.startswith(prefix) or name not in REPLAYABLE:
-        raise Rejected(
-            "no_source", f"dead letter {letter.place} came from {letter.source.topic}, which cannot be replayed to"
-        )
+    name, source = replay_topic(letter, prefix)
     headers = tuple((header, value) for header, value in original.headers if not header.startswith(PREFIX))
     if (letter.stage, letter.reason) == ("windows", "unforeseen"):
         headers = (*headers, (REPLAYED, b"true"))  # without it, the archived message would count as extracted
-    return Outgoing(
-        topic=name, key=original.key, value=original.value, headers=headers, partition=letter.source.partition
-    )
+    return Outgoing(topic=name, key=original.key, value=original.value, headers=headers, partition=source.partition)
+
+
+def replay_topic(letter: DeadLetter, prefix: str) -> tuple[str, LetterSource]:
+    """The topic that the letter is replayed to, without the prefix, and its source. Raises Rejected, with the remedy."""
+    source = letter.source
+    if source is None:
+        raise Rejected(
+            "no_source",
+            f"dead letter {letter.place} does not name its source topic: discard it once its cause is mended",
+        )
+    name = source.topic.removeprefix(prefix)
+    if not source.topic.startswith(prefix) or name not in REPLAYABLE:
+        remedy = "put a valid policy, then discard it" if name == topics.POLICIES else "discard it"
+        raise Rejected(
+            "no_source", f"dead letter {letter.place} came from {source.topic}, which cannot be replayed to: {remedy}"
+        )
+    return name, source

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agents.dead_letters.dead_letter_queue import DeadLetterQueue, DeadLetterStatus
+from agents.dead_letters.dead_letter_queue import ALL_DEAD_LETTERS, DeadLetterQueue, DeadLetterStatus
 from agents.dead_letters.reader import DeadLetter, DeadLetterFilter, Outcome, parse_places
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, several_commands
@@ -53,7 +53,7 @@ async def list_letters(
     async with opened_queue() as queue:
         found = await queue.statuses(selection)
     shown = [each for each in found if everything or each.outcome is None]
-    none = "no dead letter matches" if found else "there are no dead letters"
+    none = "no dead letter matches" if found or selection != ALL_DEAD_LETTERS else "there are no dead letters"
     terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", empty_text=none)
 
 
@@ -116,9 +116,7 @@ async def settle(how: Outcome, selection: DeadLetterFilter, again: bool, dry_run
     async with opened_queue() as queue:
         dead_letters = [statuses.letter for statuses in await selected_letters(queue, selection, again)]
         if dry_run:
-            for letter in dead_letters:
-                print_outcome(letter, f"would be {how}", json)
-            return 0
+            return preview(queue, dead_letters, how, json)
         async for letter, record in queue.contents(dead_letters):
             try:
                 await queue.settle(letter, record, how)
@@ -128,6 +126,20 @@ async def settle(how: Outcome, selection: DeadLetterFilter, again: bool, dry_run
                 continue
             print_outcome(letter, how, json)
     return 1 if failed else 0
+
+
+def preview(queue: DeadLetterQueue, dead_letters: Sequence[DeadLetter], how: Outcome, json: bool) -> int:
+    """Prints what `settle` would do, and returns 1 if it would refuse a letter."""
+    refused = 0
+    for letter in dead_letters:
+        try:
+            queue.check(letter, how)
+        except Rejected as rejected:
+            refused += 1
+            terminal.print_error(rejected.detail)
+            continue
+        print_outcome(letter, f"would be {how}", json)
+    return 1 if refused else 0
 
 
 @asynccontextmanager

@@ -87,11 +87,12 @@ async def replay(
 
 
 def require_scope(namespace: str | None, since: datetime | None, until: datetime | None, everything: bool) -> None:
-    """Raises WrongUsage unless the options limit the replay or say --all, as each namespace costs model calls."""
+    """Raises WrongUsage unless the options either limit the replay or say --all, as each namespace costs model calls."""
     if namespace is not None and not namespace.strip():
         raise WrongUsage("--namespace is empty: give a namespace, or --all")
-    if not (namespace or since or until or everything):
-        raise WrongUsage("select what to replay: --namespace, --since, --until, or --all")
+    narrowed = bool(namespace or since or until)
+    if narrowed == everything:
+        raise WrongUsage("select what to replay: either --namespace, --since and --until, or --all")
     end = until or now()
     if since is not None and since >= end:
         raise WrongUsage(

@@ -92,12 +92,18 @@ def on_one_line(value: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in value)
 
 
+def left_out(record: logging.LogRecord) -> str:
+    """The number of repetitions that `RepeatedFailures` left out before the record."""
+    count = getattr(record, "left_out", 0)
+    return f" ({count:,} more since the last such line)" if count else ""
+
+
 class TextFormatter(LogFormatter):
     """Text lines, for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = "".join(f" {name}={on_one_line(value)}" for name, value in context_ids().items())
-        head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}: {self.message(record)}{about}"
+        head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}: {self.message(record)}{left_out(record)}{about}"
         error = self.error(record)
         return head if error is None else f"{head}\n{error}"
 
@@ -110,7 +116,7 @@ class JsonFormatter(LogFormatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": self.message(record),
+            "message": self.message(record) + left_out(record),
             **context_ids(),
         }
         if (error := self.error(record)) is not None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import typer
 
 from deploy.runtime.log_format import JsonFormatter, TextFormatter
+from deploy.runtime.repeated_failures import RepeatedFailures
 from deploy.settings import Settings
 from schemas.errors import MemstreamError
 from streams.delivery.fenced_futures import leave_out_fenced_futures
@@ -24,11 +25,13 @@ QUIET = ("uvicorn", "aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", 
 
 
 def log_to_stderr(settings: Settings) -> None:
-    """Sets up logging, as text or JSON. Only the level debug quotes users' text."""
+    """Sets up logging, as text or JSON. Only the level debug quotes users' text and repeats each temporary failure."""
     handler = logging.StreamHandler()
     handler.setFormatter(
         (JsonFormatter if settings.log_format == "json" else TextFormatter)(quoting=settings.log_level == "debug")
     )
+    if settings.log_level != "debug":
+        handler.addFilter(RepeatedFailures())
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))

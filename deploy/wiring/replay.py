@@ -98,7 +98,8 @@ def replay_settings(settings: Settings, plan: Plan) -> Settings:
 
 
 async def replayer(parts: ReplayParts, generation: Generation, before: Policies) -> Replayer:
-    """The replayer of a generation, closed with the parts. `before` are the policies of live messages."""
+    """The replayer of a generation, closed with the parts. `before` are the policies of live messages. Raises Misconfigured if
+    its provider is not available."""
     plan, pool = generation.plan, parts.pool
     settings = replay_settings(parts.settings, plan)
     vector_index.check_local_only(settings, plan.policies)
@@ -107,6 +108,8 @@ async def replayer(parts: ReplayParts, generation: Generation, before: Policies)
     parts.resources.push_async_callback(budget_guard.close)
     provider = models.provider(settings, count_tokens, budget_guard)
     parts.resources.push_async_callback(provider.close)
+    if reason := await provider.unavailable_reason():
+        raise Misconfigured(reason)
     check_policies(plan.policies, provider)
     calibrations = Calibrations(pool)
     extractor = Extractor(

@@ -18,6 +18,7 @@ from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, trusted_sentences
 from agents.models.offline.findings import ParsedMessage, Scores, findings_in
+from agents.models.offline.long_messages import without_middles
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.engine.rule_engine import Finding
@@ -76,6 +77,7 @@ class OfflineProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
+        request = without_middles(request)
         numbered, scores = await self._read(request)
         speakers = {each.user_id for each in request.messages if each.role == "user"}
         thresholds = SEVERAL_SPEAKERS if len(speakers) > 1 else ONE_SPEAKER

@@ -88,6 +88,19 @@ async def test_dead_letters_are_listed_until_settled_and_shown_in_full(deploy: D
     assert "no dead letter" in (await memstream(deployment, "list")).stdout
 
 
+async def test_a_dry_run_of_a_replay_refuses_what_the_replay_refuses(deploy: Deploy):
+    deployment = await deploy("letters")
+    async with connections.kafka(deployment.settings) as publisher:
+        await publisher.publish([Outgoing(topic=topics.POLICIES, key=b"notes", value=b"no policy")])
+        (record,) = await deployment.records(topics.POLICIES)
+        await publisher.publish([dead_letter(record, "policies", Rejected("invalid", "no policy"), MONDAY)])
+    for options in (("--dry-run",), ()):
+        done = await memstream(deployment, "replay", "--stage", "policies", *options)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "put a valid policy, then discard it" in done.stderr
+    assert "no dead letter matches" in (await memstream(deployment, "list", "--stage", "curation")).stdout
+
+
 async def test_a_dead_letter_by_reference_is_replayed_from_its_source_and_replay_requires_a_selection(deploy: Deploy):
     deployment = await deploy("letters", max_message_bytes=4_194_304)
     large = codec.encode(AT | MESSAGE | {"content": "x" * MAX_COPIED_BYTES})

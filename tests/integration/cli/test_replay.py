@@ -75,3 +75,11 @@ def test_invalid_arguments_produce_an_error_message_and_a_failing_exit_code(
     done = memstream(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert error in done.stderr
+
+
+def test_a_replay_with_an_unavailable_provider_makes_no_generation(memstream: Run):
+    before = memstream("generations", "list").stdout
+    done = memstream("replay", "--all", "--provider", "ollama", ollama_base_url="http://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "127.0.0.1:1" in done.stderr
+    assert memstream("generations", "list").stdout == before

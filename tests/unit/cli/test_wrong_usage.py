@@ -16,6 +16,7 @@ from deploy.cli.main import cli
         ("dead-letters discard", "select dead letters"),
         ("dead-letters list 3", "partition:offset"),
         ("replay", "select what to replay"),
+        ("replay --all -n notes/tom", "or --all"),
         ("replay --resume 00000000 --all", "omit all others"),
         ("consolidate --policy p -n n", "not several"),
         ("consolidate --most 3", "for a dry_run only"),

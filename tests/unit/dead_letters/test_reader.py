@@ -14,6 +14,7 @@ from agents.dead_letters.reader import (
     parse_dead_letter,
     parse_places,
     parse_settlement,
+    replay_topic,
     settlement,
 )
 from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED
@@ -50,6 +51,12 @@ def test_a_dead_letter_of_a_foreign_or_internal_topic_cannot_be_replayed(topic: 
     letter = put_aside(source(topic=topic))
     with pytest.raises(Rejected, match="cannot be replayed to"):
         original_record(parse_dead_letter(letter), letter, "a.")
+
+
+def test_a_refused_letter_of_a_policy_says_what_to_do():
+    letter = parse_dead_letter(put_aside(source(topic="memory.policies")))
+    with pytest.raises(Rejected, match="put a valid policy, then discard it"):
+        replay_topic(letter, "")
 
 
 def test_a_foreign_record_in_the_topic_is_parsed_as_a_dead_letter_without_a_source():
