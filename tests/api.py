@@ -44,7 +44,8 @@ from agents.windows.terms import WindowTerms
 from schemas.budgets.budgets import Budget
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.access import FakeAudit, FakeKeys
 from tests.fakes.accesses import FakeAccesses, FakeRetrievalCounts

@@ -17,8 +17,9 @@ from deploy.settings import load
 from deploy.wiring import connections, models
 from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies, unknown_policy
 from schemas.errors import Misconfigured
+from schemas.policies.matching import Match
 from schemas.policies.namespaces import colliding
-from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
+from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
 cli = several_commands("Manage policies as YAML files.")
 

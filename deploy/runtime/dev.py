@@ -18,7 +18,7 @@ from schemas import codec
 from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
 
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 180.0
 STOPS_WITHIN_S = 10.0  # seconds after running work has ended
 
 # The embedded broker has no authentication, whatever the environment says about another broker.

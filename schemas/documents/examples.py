@@ -12,7 +12,8 @@ from schemas.kafka import topics
 from schemas.memories.commands import Command
 from schemas.memories.events import ActivityEvent, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Match, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policy
 
 SAID: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DECIDED: Final = datetime(2026, 3, 2, 9, 0, 2, tzinfo=UTC)

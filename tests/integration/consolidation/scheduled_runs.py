@@ -10,7 +10,8 @@ from agents.consolidation.scheduler import Scheduler
 from schemas.codec import decode
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
 from schemas.kafka import topics
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.policies.triggers import Schedule, Triggers
 from schemas.windows.window_controls import WindowControl
 from sinks.archive.messages import Archive

@@ -13,7 +13,8 @@ from agents.curation.imports import IMPORTS_PER_TRANSACTION
 from schemas import ids
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.memories.settlements import Settlements
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.sinks import Fuse

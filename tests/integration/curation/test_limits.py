@@ -14,7 +14,8 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
 from schemas.memories.commands import Command
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from schemas.extraction.links import Link
 from schemas.kafka import topics
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import pytest
 
 from schemas.kafka import topics
 from schemas.memories.commands import Command
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

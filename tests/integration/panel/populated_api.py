@@ -21,7 +21,8 @@ from schemas.extraction.links import Link
 from schemas.memories.events import Cause, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.kinds import Kind
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.policies.triggers import Schedule
 from schemas.replay.generations import Generation, Plan
 from schemas.retrieval.searches import SaidHit

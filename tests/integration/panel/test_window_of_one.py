@@ -11,7 +11,8 @@ from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import Gap, Run
 from schemas.kafka import topics
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.windows.window_controls import WindowControl
 from streams.windows.context.statistics import STRATEGIES, explanation
 from streams.windows.pruning.reasons import SENTENCES

@@ -15,7 +15,8 @@ from agents.retrieval.passage_ranking import CosineScale
 from agents.retrieval.passage_search import PassageSearch
 from deploy.embedded.stack import EmbeddedStack
 from schemas.conversations.messages import Message
-from schemas.policies.policies import Match, Policies, Policy, Privacy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
 from sinks.passages.renewal import PassageRenewal

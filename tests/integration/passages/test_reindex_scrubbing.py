@@ -5,7 +5,8 @@ import pytest
 from agents.passages import redacted_messages
 from agents.passages.reindex import PassagesReindexed
 from agents.passages.terms import stems, terms
-from schemas.policies.policies import Match, Policies, Policy, Privacy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy, Privacy
 from tests.fakes.embedder import RecordingEmbedder
 from tests.integration.passages.conftest import Said
 

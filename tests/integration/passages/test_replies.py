@@ -4,8 +4,9 @@ from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.passages.passages import PassageFilters
+from schemas.policies.matching import Match
 from schemas.policies.namespaces import UNKNOWN
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.purges import Purges
 from tests.integration.passages.conftest import MONDAY, Said

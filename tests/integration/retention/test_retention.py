@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from agents.retention.sweeper import RecordRetention, Sweeper, daily_sweep, manual_sweep
 from schemas.consolidation.retention import Sweep
 from schemas.conversations.windows import Gap
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive
 from sinks.archive.retention import GovernedWindow, Sweeps
 from sinks.postgres.connection import Pool

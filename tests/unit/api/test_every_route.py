@@ -16,7 +16,8 @@ from schemas.consolidation.retention import RetentionStatistics
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory

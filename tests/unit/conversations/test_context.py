@@ -18,7 +18,8 @@ from schemas.conversations.messages import Message, Scope, ToolCall
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.context import building, gaps
 from streams.windows.detectors.detect import Detected, detect_in

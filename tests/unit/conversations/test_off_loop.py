@@ -12,7 +12,8 @@ from agents.conversations.token_count_cache import TokenCountCache
 from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextQuery, CurrentMessage
 from schemas.conversations.messages import Message, ToolCall
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.detectors.detect import Detected, detect_in
 from streams.windows.tokens.model_limits import ModelLimits

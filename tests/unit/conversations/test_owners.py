@@ -7,7 +7,8 @@ from agents.conversations.owners import namespaces_of, scope_of
 from schemas.access.keys import Grant
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_state
 

@@ -11,7 +11,8 @@ from agents.passages.passage_policy import ConversationPolicies, MessageFields, 
 from agents.policies import audience
 from agents.policies.audience import fill_missing
 from schemas.conversations.messages import Scope
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participant
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -15,7 +15,8 @@ from agents.passages.passage_reader import MAX_LOOP_CHARS, PassageReading
 from agents.passages.redacted_messages import ENTRY_CHARS, RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
-from schemas.policies.policies import Match, Policies, Policy, Privacy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.archive.participants import Participant
 from sinks.passages.store import PassageText
 

@@ -13,7 +13,8 @@ from agents.passages.redacted_messages import RedactedMessages
 from agents.passages.reindex import PassageReindexer
 from agents.policies.audience import Audience
 from schemas.conversations.messages import Message, Scope
-from schemas.policies.policies import Match, Policies, Policy, Privacy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.archive.messages import ArchivedMessage
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passage_index import FakePassageIndex

@@ -8,7 +8,8 @@ from schemas import codec
 from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
 from schemas.policies.kinds import DEFAULT_KINDS, Kind
-from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
 SCOPE = Scope(conversation_id="c-1", tenant_id="acme", app_id="notes", user_id="mara", agent_id="scribe")
 

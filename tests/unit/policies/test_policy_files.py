@@ -7,7 +7,8 @@ import pytest
 from deploy.policies.files import preset, presets, read_files
 from deploy.policies.yaml_text import documents, to_yaml
 from schemas.errors import Misconfigured
-from schemas.policies.policies import Match, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policy
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from deploy.wiring.policy_store import plan_changes
 from schemas import codec
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
-from schemas.policies.policies import Match, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policy
 
 NOTES = Policy(name="notes", version=3, max_text_chars=90)
 KNOWN = StoredPolicies({"notes": NOTES}, {"notes": 3, "gone": 5}, {})

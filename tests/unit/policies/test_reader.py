@@ -10,7 +10,8 @@ from schemas import codec
 from schemas.conversations.messages import Scope
 from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics
-from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 from tests.fakes.policy_topic import FakePolicyTopic
 from tests.fakes.publisher import FakePublisher
 

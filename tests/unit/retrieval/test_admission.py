@@ -11,7 +11,8 @@ from agents.retrieval.admission import Admission, AdmittedSearch
 from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.recall import Recall
 from schemas.errors import Overloaded
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Found, Query
 from tests.fakes.archive import FakeArchive

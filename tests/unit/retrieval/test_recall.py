@@ -11,7 +11,8 @@ from agents.retrieval.recall import Recall
 from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage
 from schemas.policies.block_settings import BlockSettings
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import Block, BlockQuery, Whose
 from schemas.retrieval.searches import Filters, SaidHit
 from tests.fakes.archive import FakeArchive

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from agents.retrieval.reranking import RerankedSearch
 from schemas.errors import Retryable
 from schemas.passages.passages import Passage
-from schemas.policies.policies import Match, Policies, Policy, Privacy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy, Privacy
 from schemas.retrieval.searches import Hit, Query, SaidHit
 from tests.builders.memories import a_memory
 from tests.fakes.search import FakeMixedSearch, texts

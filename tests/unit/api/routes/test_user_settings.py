@@ -12,7 +12,8 @@ from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.kafka import topics
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.windows.window_controls import WindowControl
 from tests.api import Api
 from tests.fakes.archive import FakeArchive

@@ -10,7 +10,8 @@ from agents.api.access import erasure as erasing
 from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import a_state

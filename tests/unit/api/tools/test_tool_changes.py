@@ -7,7 +7,8 @@ import pytest
 from agents.api.tools.access import tool_access
 from schemas.memories.memories import Memory
 from schemas.policies.kinds import Kind
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, memory
 from tests.unit.api.tools.using_tools import fields, refused, said
 

@@ -7,7 +7,8 @@ from schemas import codec
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
-from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.matching import Match
+from schemas.policies.policies import Policies, Policy
 from schemas.windows.window_controls import WindowControl
 from streams.kafka.topics import TopicSettings
 from streams.windows.rows import rows
