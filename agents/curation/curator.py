@@ -106,9 +106,7 @@ class Curator:
         self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
-        self._memory_eraser = MemoryEraser(
-            self._deciding_transaction, clock, vectors.embedding_model, remains
-        )
+        self._memory_eraser = MemoryEraser(self._deciding_transaction, clock, vectors.embedding_model, remains)
         self._expiry = Expiry(pool, self._deciding_transaction, clock, vectors.embedding_model)
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 

@@ -99,9 +99,7 @@ class MemoryEraser:
             for memory_id in gone:
                 await erasing.hide(memory_id)
         causes = {
-            memory_id: replace(
-                cause_of(command), messages=found[:MAX_PUBLISHED], messages_kept=command.keep_messages
-            )
+            memory_id: replace(cause_of(command), messages=found[:MAX_PUBLISHED], messages_kept=command.keep_messages)
             for memory_id, found in messages.items()
         }
         counts = await self._write(connection, ledger, causes, now)

@@ -23,17 +23,19 @@ class ErasedMemories:
     def __init__(self, connection: Reader) -> None:
         self._connection = connection
 
-    async def record(
-        self, namespace: str, memory_ids: Sequence[str], at: datetime
-    ) -> dict[str, tuple[MessageId, ...]]:
+    async def record(self, namespace: str, memory_ids: Sequence[str], at: datetime) -> dict[str, tuple[MessageId, ...]]:
         """Records memories as erased, while their versions exist. Returns the messages that each of them came from."""
         with translated("recording erased memories"):
             rows = await self._connection.fetch(query("erased_memories", "record"), namespace, list(memory_ids), at)
         return {row["memory_id"]: convert(row["messages"], tuple[MessageId, ...]) for row in rows}
 
-    async def restore(
-        self, namespace: str, memory_id: str, messages: Sequence[MessageId], at: datetime
-    ) -> None:
+    async def held(self, memory_id: str) -> dict[str, int]:
+        """The numbers of a memory's versions, vectors and source messages."""
+        with translated("counting what a memory holds"):
+            row = await self._connection.fetchrow(query("erased_memories", "held"), memory_id)
+        return dict(row or {})
+
+    async def restore(self, namespace: str, memory_id: str, messages: Sequence[MessageId], at: datetime) -> None:
         """Records an erased memory of which only its event is left."""
         with translated("recording erased memories"):
             await self._connection.execute(query("erased_memories", "restore"), memory_id, namespace, messages, at)
@@ -73,9 +75,7 @@ class ErasedMemories:
     async def replayed(self, shadow: str) -> tuple[Memory, ...]:
         """Memories of a shadow, of any status, that come from a message of an erased memory."""
         with translated("reading memories to erase"):
-            rows = await self._connection.fetch(
-                query("erased_memories", "replayed"), shadow, live_namespace_of(shadow)
-            )
+            rows = await self._connection.fetch(query("erased_memories", "replayed"), shadow, live_namespace_of(shadow))
         return memories_from(rows)
 
 

@@ -17,6 +17,13 @@ ON CONFLICT (memory_id) DO UPDATE SET
     namespace = excluded.namespace, messages = known.messages || excluded.messages, erased_at = excluded.erased_at
 RETURNING memory_id, messages
 
+-- name: held
+SELECT (SELECT count(*) FROM memory_versions WHERE memory_id = $1) AS versions,
+       (SELECT count(*) FROM embeddings WHERE memory_id = $1) AS vectors,
+       (SELECT count(DISTINCT (source->>'conversation_id', source->>'message_id'))
+        FROM memory_versions CROSS JOIN LATERAL jsonb_array_elements(coalesce(after->'sources', '[]')) AS source
+        WHERE memory_id = $1) AS source_messages
+
 -- name: restore
 INSERT INTO erased_memories (memory_id, namespace, messages, erased_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agents.curation.rules.commands.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome
+from schemas.erasure.receipts import Remains
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from sinks.memories.reader import MemoryVersion
@@ -24,6 +25,7 @@ class FakeCuration:
         self.outcomes: dict[tuple[str, str], Outcome] = {}
         self.late = False
         self.down = False
+        self.remains: tuple[Remains, ...] = ()
         self.before: Callable[[], object] = lambda: None
         self._memories = memories
         self._clock = clock
@@ -86,8 +88,14 @@ class FakeCuration:
         versions = [each for each in self._memories.version_rows if each.memory_id == memory_id]
         self._memories.version_rows = [each for each in self._memories.version_rows if each not in versions]
         self._memories.erased[memory_id] = command.namespace
-        hidden = not command.keep_messages
-        erased = ErasedMemory(memories=1, versions=len(versions), vectors=1, messages=1, messages_hidden=hidden)
+        erased = ErasedMemory(
+            memories=1,
+            versions=len(versions),
+            vectors=1,
+            messages=1,
+            messages_hidden=not command.keep_messages,
+            remains=self.remains,
+        )
         return Outcome(status="accepted", memory_id=memory_id, change="purged", erased=erased, **fields)
 
     def _purge(self, command: Command) -> Outcome:

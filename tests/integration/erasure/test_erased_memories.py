@@ -204,7 +204,9 @@ async def test_no_change_of_an_erased_memory_can_be_undone(bench: "Bench") -> No
         undone = await bench.curator.apply_command(command("undo", memory_id=memory.memory_id, version=version))
         reason = f"memory {memory.memory_id} was erased: no change of it can be undone"
         assert (undone.status, undone.reason) == ("rejected", reason)
-    assert await hidden(bench) == {memory.sources[0].message_id}, "an undo of a wish shows its messages; this one is none"
+    assert await hidden(bench) == {memory.sources[0].message_id}, (
+        "an undo of a wish shows its messages; this one is none"
+    )
     assert await bench.live_texts("n") == []
 
 
@@ -240,9 +242,7 @@ async def test_candidates_from_a_source_message_of_an_erased_memory_are_dropped(
     assert (await bench.curator.curate(batch)).repeated, "a redelivery has its outcome"
 
     again = await bench.curator.curate(anew(batch))
-    assert [(each.result, each.reason) for each in again.rulings] == [
-        ("dropped", "a memory of its message was erased")
-    ]
+    assert [(each.result, each.reason) for each in again.rulings] == [("dropped", "a memory of its message was erased")]
     assert await tables_with(bench, "zeppelin") == set()
     elsewhere = await bench.curator.curate(replace(anew(batch), namespace="another"))
     assert elsewhere.rulings[0].result == "created", "a copy in another namespace is another memory"
