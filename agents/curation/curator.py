@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -65,8 +64,9 @@ class Curator:
     """Decides about parts and commands, each exactly once, also after redelivery.
 
     `concurrency` bounds the deciding transactions. `ends` returns the ends of the messages topic, for erasures, and `remains`
-    what Kafka keeps of an erased memory. `said_again` finds other messages with the content of a forgotten memory. `comparer` finds memories that candidates end, beside the
-    rules. Without a `resolver` no language model compares candidates with memories.
+    what Kafka keeps of an erased memory. `said_again` finds other messages with the content of a forgotten memory. `comparer`
+    finds memories that candidates end, beside the rules. Without a `resolver` no language model compares candidates with
+    memories.
 
     Every method returns once the outcome is committed and projected. It raises Retryable if PostgreSQL, Qdrant, Kafka or the
     embedder fails, possibly after the commit: a repeated call then finds the outcome and completes the projection.

@@ -1,5 +1,5 @@
-"""Memories that were erased one by one: only their ids and the ids of their source messages are kept, so that no memory is made of
-these messages again."""
+"""Memories that were erased alone. Only their ids and those of their source messages are kept, so that no memory is made of these
+messages again."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
