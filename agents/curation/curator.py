@@ -22,7 +22,7 @@ from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
 from agents.curation.input_fetcher import InputFetcher
 from agents.curation.ledgers import LiveLimit, close_ledger
-from agents.curation.memory_eraser import ListRemains, MemoryEraser
+from agents.curation.memory_eraser import ListRemains, MemoryEraser, drop_erased_proposals
 from agents.curation.part_inputs import fences_of
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
@@ -139,6 +139,7 @@ class Curator:
                 stored = wishes_to_store(batch, wishes)
                 await ForgottenWishes(connection).keep(batch.namespace, stored, now)
                 await hide_messages(connection, batch, stored, rulings, wishes)
+                await drop_erased_proposals(connection, batch, rulings)
                 await put_records(connection, batch.namespace, outcome_records.wish_records(batch, wishes, policy, now))
                 return await record_part(connection, part, outcome, now)
 

@@ -8,17 +8,18 @@ from msgspec.structs import replace
 
 from agents.curation import outcome_records
 from agents.curation.ledgers import DecidingTransaction, open_ledger
-from agents.curation.rules.commands.apply_command import apply_command
+from agents.curation.rules.commands.apply_command import MEMORY_ERASED, apply_command
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.links import relink, removed_memories
-from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome, as_repeated
+from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome, Ruling, as_repeated
 from schemas.erasure.receipts import Remains
+from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.access.audit import Audit, Audited
-from sinks.erasure.erased_memories import ErasedMemories
+from sinks.erasure.erased_memories import ErasedMemories, Messages
 from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
 from sinks.memories.reader import Memories
@@ -102,12 +103,13 @@ class MemoryEraser:
             memory_id: replace(cause_of(command), messages=found[:MAX_PUBLISHED], messages_kept=command.keep_messages)
             for memory_id, found in messages.items()
         }
-        counts = await self._write(connection, ledger, causes, now)
+        said = frozenset((each.conversation_id, each.message_id) for found in messages.values() for each in found)
+        counts = await self._write(connection, ledger, causes, said, now)
         return ErasedMemory(
             memories=len(gone),
             versions=sum(each.versions for each in counts),
             vectors=sum(each.vectors for each in counts),
-            messages=len({each for found in messages.values() for each in found}),
+            messages=len(said),
             messages_hidden=not command.keep_messages,
             remains=remains,
         )
@@ -119,15 +121,16 @@ class MemoryEraser:
         ledger = await open_ledger(connection, shadow, replayed, (), None)
         purge(ledger, replayed, command, now)
         causes = {each.memory_id: cause_of(command) for each in replayed}
-        await self._write(connection, ledger, causes, now)
+        said = await ErasedMemories(connection).messages(command.namespace)
+        await self._write(connection, ledger, causes, said, now)
 
     async def _write(
-        self, connection: Connection, ledger: Ledger, causes: dict[str, Cause], now: datetime
+        self, connection: Connection, ledger: Ledger, causes: dict[str, Cause], said: Messages, now: datetime
     ) -> list[PurgeCounts]:
-        """Erases the purged memories of the ledger, and removes the links to them."""
+        """Erases the purged memories of the ledger, which come from the messages `said`, and removes the links to them."""
         namespace, gone = ledger.namespace, list(ledger.entries)
         relink(ledger, await Memories(connection).linking(namespace, removed_memories(ledger)), now)
-        await ErasedMemories(connection).drop_copies(namespace, list(causes))
+        await ErasedMemories(connection).drop_copies(namespace, list(causes), said)
         counts = [
             await Purges(connection).erase(namespace, [each.after], causes[each.after.memory_id], now) for each in gone
         ]
@@ -137,6 +140,14 @@ class MemoryEraser:
             connection, namespace, outcome_records.profile_records(namespace, ledger.sequence, changes, now)
         )
         return counts
+
+
+async def drop_erased_proposals(connection: Connection, batch: CandidateBatch, rulings: Sequence[Ruling]) -> None:
+    """Deletes the candidates that are dropped for an erased memory from the stored answer, too."""
+    dropped = {ruling.candidate_id for ruling in rulings if ruling.reason == MEMORY_ERASED}
+    sources = [source for each in batch.candidates if each.candidate_id in dropped for source in each.sources]
+    erasing = ErasedMemories(connection)
+    await erasing.drop_proposals([batch.request_id], await erasing.among(batch.namespace, sources))
 
 
 def purge(ledger: Ledger, memories: Sequence[Memory], command: Command, now: datetime) -> None:

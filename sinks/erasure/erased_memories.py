@@ -45,14 +45,24 @@ class ErasedMemories:
         with translated("hiding messages"):
             await self._connection.execute(query("erased_memories", "hide"), memory_id)
 
-    async def drop_copies(self, namespace: str, memory_ids: Sequence[str]) -> None:
+    async def drop_copies(self, namespace: str, memory_ids: Sequence[str], messages: Messages) -> None:
         """Deletes the words of recorded memories outside of their rows, while their versions exist: in stored answers of models,
         verdicts, findings of dry runs, and wishes to forget."""
         with translated("erasing copies of memories"):
-            await self._connection.execute(query("erased_memories", "drop_proposals"), list(memory_ids))
+            rows = await self._connection.fetch(query("erased_memories", "requests"), list(memory_ids))
             await self._connection.execute(query("erased_memories", "drop_wishes"), namespace, list(memory_ids))
             await self._connection.execute(query("erased_memories", "drop_findings"), namespace, list(memory_ids))
             await self._connection.execute(query("purges", "drop_resolutions"), namespace)
+        await self.drop_proposals([row[0] for row in rows], messages)
+
+    async def drop_proposals(self, request_ids: Sequence[str], messages: Messages) -> None:
+        """Deletes what models proposed from these messages from the stored answers to requests."""
+        if request_ids and messages:
+            columns = [list(column) for column in zip(*messages, strict=True)]
+            with translated("erasing copies of memories"):
+                await self._connection.execute(
+                    query("erased_memories", "drop_proposals"), list(map(storable, request_ids)), *columns
+                )
 
     async def among(self, namespace: str, sources: Collection[Source]) -> Messages:
         """Those of these messages from which a memory of the namespace was erased. A shadow has those of its live

@@ -59,20 +59,20 @@ WHERE namespace = $1 AND memory_id IN (
     WHERE gone.namespace = $2)
 ORDER BY memory_id
 
+-- name: requests
+-- The requests that made versions of these memories.
+SELECT DISTINCT cause->>'request_id' FROM memory_versions WHERE memory_id = ANY ($1::text[]) AND cause ? 'request_id'
+
 -- name: drop_proposals
--- Removes what models proposed from the messages of these memories from stored answers, of the requests that made them.
+-- Removes what a model proposed from these messages from the stored answers to requests $1.
 UPDATE extractions
 SET answer = jsonb_set(answer, '{proposals}', coalesce(
         (SELECT jsonb_agg(proposal ORDER BY place)
          FROM jsonb_array_elements(answer->'proposals') WITH ORDINALITY AS each (proposal, place)
          WHERE NOT coalesce(proposal->'message_ids' ?| said.message_ids, false)), '[]'))
-FROM (SELECT DISTINCT cause->>'request_id' AS request_id FROM memory_versions
-      WHERE memory_id = ANY ($1::text[]) AND cause ? 'request_id') AS asked,
-     (SELECT source->>'conversation_id' AS conversation_id, array_agg(DISTINCT source->>'message_id') AS message_ids
-      FROM memory_versions
-           CROSS JOIN LATERAL jsonb_array_elements(coalesce(after->'sources', '[]')) AS source
-      WHERE memory_id = ANY ($1::text[]) GROUP BY 1) AS said
-WHERE extractions.request_id = asked.request_id AND extractions.conversation_id = said.conversation_id
+FROM (SELECT conversation_id, array_agg(message_id) AS message_ids
+      FROM unnest($2::text[], $3::text[]) AS named (conversation_id, message_id) GROUP BY conversation_id) AS said
+WHERE extractions.request_id = ANY ($1::text[]) AND extractions.conversation_id = said.conversation_id
   AND answer ? 'proposals'
 
 -- name: drop_wishes
