@@ -91,6 +91,9 @@ class StoredMemories(MemoryReader, Protocol):
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         """Returns the vector points of these memories."""
 
+    async def erased_from(self, memory_id: str) -> str | None:
+        """Returns the namespace from which the memory was erased; None if it was not erased alone."""
+
 
 class CommandSender(Protocol):
     """Sends commands to the curator (agents.api.memories.commands.Commands)."""

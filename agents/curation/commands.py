@@ -49,12 +49,13 @@ async def decide_command(
     if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
         known = ledger.find_live(command.memory_id)
         raise NeedsCompletion(known.reinforcement_count if known else 0)
-    if (refused := length_problem or kinds_problem(completed_command, policy)) is not None:
+    erased = await was_erased(connection, command)
+    if (refused := erased or length_problem or kinds_problem(completed_command, policy)) is not None:
         outcome = rejected(ledger, refused)
     else:
         vector = prepared.vector(text) if text else None
         outcome = apply_command(ledger, completed_command, vector, now, undone, fenced)
-    if outcome.status == "rejected" and await show_hidden_messages(connection, command):
+    if outcome.status == "rejected" and erased is None and await show_hidden_messages(connection, command):
         outcome = Outcome(status="accepted", namespace=command.namespace, sequence=ledger.sequence)
     most = policy.max_memories if outcome.change in ("created", "restored") else None
     limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
@@ -83,6 +84,17 @@ async def change_to_undo(connection: Connection, command: Command) -> UndoneChan
     earlier = None if found.before is None else await memories.version(command.memory_id, found.before.version)
     wish = earlier.cause if earlier is not None and earlier.cause.wish_id is not None else None
     return UndoneChange(found.version, found.before, wish)
+
+
+async def was_erased(connection: Connection, command: Command) -> str | None:
+    """Why an undo of a change of an erased memory is rejected; None for any other command."""
+    if command.kind != "undo" or command.memory_id is None:
+        return None
+    if await Memories(connection).erased_from(command.memory_id) != command.namespace:
+        return None
+    if await Memories(connection).get(command.memory_id) is not None:  # imported again
+        return None
+    return f"memory {command.memory_id} was erased: no change of it can be undone"
 
 
 async def show_hidden_messages(connection: Connection, command: Command) -> bool:

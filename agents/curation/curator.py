@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,6 +22,7 @@ from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
 from agents.curation.input_fetcher import InputFetcher
 from agents.curation.ledgers import LiveLimit, close_ledger
+from agents.curation.memory_eraser import ListRemains, MemoryEraser, drop_erased_proposals
 from agents.curation.part_inputs import fences_of
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
@@ -31,7 +31,7 @@ from agents.curation.rules.commands.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.commands.scrubbing import scrub_command, scrub_wishes
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs, NeedsCompletion, NeedsVerdicts
 from agents.curation.rules.decisions.incoming import erases
-from agents.curation.rules.ledger.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome, as_repeated
 from agents.curation.wishes import (
     BeginErasures,
     FindRepetitions,
@@ -42,7 +42,6 @@ from agents.curation.wishes import (
 )
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.port import Verdict
-from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
@@ -64,9 +63,10 @@ from streams.windows.tokens.counting import TokenCount
 class Curator:
     """Decides about parts and commands, each exactly once, also after redelivery.
 
-    `concurrency` bounds the deciding transactions. `ends` returns the ends of the messages topic, for erasures. `said_again`
-    finds other messages with the content of a forgotten memory. `comparer` finds memories that candidates end, beside the
-    rules. Without a `resolver` no language model compares candidates with memories.
+    `concurrency` bounds the deciding transactions. `ends` returns the ends of the messages topic, for erasures, and `remains`
+    what Kafka keeps of an erased memory. `said_again` finds other messages with the content of a forgotten memory. `comparer`
+    finds memories that candidates end, beside the rules. Without a `resolver` no language model compares candidates with
+    memories.
 
     Every method returns once the outcome is committed and projected. It raises Retryable if PostgreSQL, Qdrant, Kafka or the
     embedder fails, possibly after the commit: a repeated call then finds the outcome and completes the projection.
@@ -86,6 +86,7 @@ class Curator:
         resolver: Resolver | None = None,
         comparer: Comparer | None = None,
         ends: Ends | None = None,
+        remains: ListRemains | None = None,
         erasures: BeginErasures | None = None,
         said_again: FindRepetitions | None = None,
         concurrency: int = 4,
@@ -105,6 +106,7 @@ class Curator:
         self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
+        self._memory_eraser = MemoryEraser(self._deciding_transaction, clock, vectors.embedding_model, remains)
         self._expiry = Expiry(pool, self._deciding_transaction, clock, vectors.embedding_model)
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
@@ -137,6 +139,7 @@ class Curator:
                 stored = wishes_to_store(batch, wishes)
                 await ForgottenWishes(connection).keep(batch.namespace, stored, now)
                 await hide_messages(connection, batch, stored, rulings, wishes)
+                await drop_erased_proposals(connection, batch, rulings)
                 await put_records(connection, batch.namespace, outcome_records.wish_records(batch, wishes, policy, now))
                 return await record_part(connection, part, outcome, now)
 
@@ -169,6 +172,8 @@ class Curator:
         """
         policy = self._policies.governing(command.namespace)
         command = fitted(scrub_command(command, policy.privacy), self._count_tokens)
+        if command.kind == "erase":
+            return await self._memory_eraser.erase(command)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
             return erased
 
@@ -265,7 +270,3 @@ async def record_part(connection: Connection, part: Part, outcome: Outcome, now:
     results = await settlements.results(part.request_id)
     await put_records(connection, part.namespace, outcome_records.completion_records(part, results, now))
     return replace(outcome, completed=True)
-
-
-def as_repeated(known: Any) -> Outcome:
-    return replace(convert(known, Outcome), repeated=True)

@@ -20,7 +20,7 @@ from agents.curation.part_inputs import (
     neighbours_of_each,
     remaining_allowance,
 )
-from agents.curation.rules.commands.apply_command import ERASED
+from agents.curation.rules.commands.apply_command import ERASED, MEMORY_ERASED
 from agents.curation.rules.commands.wishes import FORGOTTEN
 from agents.curation.rules.decisions.comparing import clauses_to_compare, missing_pairs, pairs_to_compare
 from agents.curation.rules.decisions.contradictions import concern_of
@@ -48,6 +48,7 @@ from schemas import ids
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.policies.policies import Policy
+from sinks.erasure.erased_memories import ErasedMemories, Messages, is_among
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, Vector, VectorIndex
@@ -97,6 +98,8 @@ async def settle_candidates(
     allowance = await remaining_allowance(connection, batch, policy, ledger)
     notes = await load_notes(connection, batch, ledger) if policy.note and allowance is not None else ()
     forgotten = await forgotten_candidates(connection, batch, policy, now)
+    said = [source for candidate in batch.candidates for source in candidate.sources]
+    erased = await ErasedMemories(connection).among(batch.namespace, said)
     changed = ChangedTexts(prepared.vectors)
     context = PartContext(
         ledger=ledger,
@@ -110,7 +113,7 @@ async def settle_candidates(
     )
     part = _Part(context, prepared, named, notes, allowance)
     for place in decision_order(candidates, limited=allowance is not None):
-        unwanted = drop_if_unwanted(candidates[place], batch, fenced, forgotten)
+        unwanted = drop_if_unwanted(candidates[place], batch, fenced, forgotten, erased)
         part.rulings[place] = unwanted or part.settle(candidates[place], neighbours[place])
         await asyncio.sleep(0)  # the rules take milliseconds a candidate: the other work of the process has its turn
     if changed.unembedded:
@@ -174,13 +177,19 @@ class _Part:
 
 
 def drop_if_unwanted(
-    candidate: Candidate, batch: CandidateBatch, fenced: Sequence[ConversationFence], forgotten: Mapping[str, str]
+    candidate: Candidate,
+    batch: CandidateBatch,
+    fenced: Sequence[ConversationFence],
+    forgotten: Mapping[str, str],
+    erased: Messages,
 ) -> Ruling | None:
-    """The ruling that drops a candidate from before an erasure, or one that a user's wish to forget covers; None for any
-    other candidate."""
+    """The ruling that drops a candidate from before an erasure, one from a message of a memory that was `erased`, or one that a
+    user's wish to forget covers; None for any other candidate."""
     candidate_id = candidate.candidate_id
     if is_erased(candidate, batch, fenced):
         return Ruling(candidate_id=candidate_id, result="dropped", reason=ERASED)
+    if is_among(candidate.sources, erased):
+        return Ruling(candidate_id=candidate_id, result="dropped", reason=MEMORY_ERASED)
     if (wish_id := forgotten.get(candidate_id)) is not None:
         return Ruling(candidate_id=candidate_id, result="dropped", reason=FORGOTTEN, wish_id=wish_id)
     return None

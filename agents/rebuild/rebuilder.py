@@ -163,6 +163,7 @@ def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
         shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
         heads=heads(recorded),
         versions=kept,
+        erased=[version for version in versions if version.change == "purged" and version.cause.erased is None],
         fences={each.after.namespace: each.at for each in versions if each.cause.erased == "namespace"},
     )
 

@@ -16,9 +16,11 @@ from agents.replay.namespace_comparison import differences
 from agents.replay.switch import ACTOR, cut_over, live_ids, revert
 from schemas.errors import Misconfigured
 from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
 from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation, GenerationStatus
 from sinks.embeddings.port import Embedder
+from sinks.erasure.erased_memories import ErasedMemories, Messages, is_among
 from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
@@ -192,7 +194,13 @@ class Cutover:
         cause = Cause(actor=ACTOR, reason=f"undo of the cutover to generation {generation_id}")
         linked = {link.memory_id for _, before, _ in changed if before is not None for link in before.links}
         ledger = await open_ledger(connection, namespace, tuple(known.values()), [*linked], None)
-        mine = [each for each in changed if each[0] in known and known[each[0]].version == each[2]]
+        erased = await ErasedMemories(connection).messages(namespace)
+        mine = [
+            (memory_id, before, version)
+            for memory_id, before, version in changed
+            if (memory := known.get(memory_id)) is not None and memory.version == version
+            if not would_return(memory, before, erased)
+        ]
         revert(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
         limit = LiveLimit(most=None, plan=None)
         await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
@@ -211,6 +219,11 @@ class Cutover:
         """Whether a cutover, or the rest of an interrupted undo, can be undone."""
         rest = await Shadows(self._pool, generation_id).any_switched()
         return ("cutover", "undone") if rest else ("cutover",)
+
+
+def would_return(memory: Memory, before: Memory | None, erased: Messages) -> bool:
+    """Whether an undo would bring back a memory from a message of which a memory was erased meanwhile."""
+    return memory.status == "deleted" and before is not None and is_among(before.sources, erased)
 
 
 async def all_changed(

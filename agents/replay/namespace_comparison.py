@@ -18,6 +18,7 @@ from schemas.errors import Misconfigured
 from schemas.memories.memories import Memory
 from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation
+from sinks.erasure.erased_memories import ErasedMemories, Messages, is_among
 from sinks.memories.reader import Memories, Reader
 from sinks.replay.shadows import Ranges, RemovedMemory, Shadows
 
@@ -32,7 +33,9 @@ async def differences(
     live, ended or replayed memories."""
     memories, shadows = Memories(reader), Shadows(reader, generation.generation_id)
     live = await all_live(memories, namespace, at_most)
-    replayed = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
+    erased = await ErasedMemories(reader).messages(namespace)
+    shadow = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
+    replayed = [memory for memory in shadow if not is_among(memory.sources, erased)]
     ended = await shadows.removed(namespace, at_most and at_most + 1) if replayed else ()
     require_within_limit(len(ended), generation, namespace, at_most)
     require_within_limit(max(len(live), len(replayed)), generation, namespace, at_most)
@@ -43,7 +46,9 @@ async def differences(
         compare,
         [
             LiveMemory(
-                memory=each, vector=vectors.get(each.memory_id), reason_kept=reason_to_keep(each, by_hand, ranges)
+                memory=each,
+                vector=vectors.get(each.memory_id),
+                reason_kept=reason_to_keep(each, by_hand, ranges, erased),
             )
             for each in live
         ],
@@ -79,13 +84,17 @@ def conversations(live: Sequence[Memory], ended: Sequence[RemovedMemory]) -> set
     return {source.conversation_id for source in sources}
 
 
-def reason_to_keep(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> KeptReason | None:
-    """The reason why a cutover keeps a live memory: a person changed it, or its sources are outside of the replay."""
+def reason_to_keep(
+    memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges], erased: Messages
+) -> KeptReason | None:
+    """The reason why a cutover keeps a live memory: a person changed it, or its sources are outside of the replay. Messages of
+    erased memories are: a replay makes nothing of them."""
     if memory.memory_id in by_hand:
         return "by hand"
     if memory.pinned:
         return "pinned"
-    return None if replayed_whole(memory.sources, ranges) else "said elsewhere"
+    is_replayed = replayed_whole(memory.sources, ranges) and not is_among(memory.sources, erased)
+    return None if is_replayed else "said elsewhere"
 
 
 def reason_ended(ended: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:

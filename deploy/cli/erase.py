@@ -1,4 +1,4 @@
-"""`memstream erase`: erases a user, a conversation or a namespace everywhere, and shows receipts."""
+"""`memstream erase`: erases a user, a conversation, a namespace or a memory everywhere, and shows receipts."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -12,6 +12,7 @@ from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import terminal
 from deploy.cli.command import Json, WrongUsage, command, current_user, one_command, require_length
+from deploy.cli.erase_memory import erase_memory, plan_memory
 from deploy.settings import Settings, load
 from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
@@ -47,6 +48,10 @@ async def erase(
     app: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this app.")] = None,
     conversation: Annotated[str | None, typer.Option(metavar="ID", help="The conversation to erase.")] = None,
     namespace: Annotated[str | None, typer.Option(metavar="NAME", help="The namespace to erase.")] = None,
+    memory: Annotated[str | None, typer.Option(metavar="ID", help="The single memory to erase.")] = None,
+    keep_messages: Annotated[
+        bool, typer.Option("--keep-messages", help="Let searches still find the source messages of the memory.")
+    ] = False,
     receipt: Annotated[
         str | None, typer.Option(metavar="ID", help="Show the receipt of this erasure; erase nothing.")
     ] = None,
@@ -55,13 +60,20 @@ async def erase(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be erased; erase nothing.")] = False,
     json: Json = False,
 ) -> int:
-    """Erase a user, a conversation or a namespace everywhere, and show the receipt.
+    """Erase a user, a conversation, a namespace or a memory everywhere, and show the receipt.
 
     Workers must be running. Exit code 1 if the erasure is not complete in time; it continues, and --receipt shows its state.
     """
     settings = load()
-    subject = subject_of(user, tenant, app, conversation, namespace, receipt)
+    subject = subject_of(user, tenant, app, conversation, namespace, memory, receipt)
+    if keep_messages and memory is None:
+        raise WrongUsage("--keep-messages qualifies --memory: give --memory")
     async with connections.postgres(settings, max_size=2) as pool:
+        if memory is not None and dry_run:
+            return await plan_memory(pool, memory, json)
+        if memory is not None:
+            fields = {"keep_messages": keep_messages, "reason": reason}
+            return await erase_memory(settings, pool, memory, wait, json, **fields)
         if dry_run:
             planned = await planned_erasures(settings, pool, subject)
             for each in planned:
@@ -86,14 +98,15 @@ def subject_of(
     app: str | None,
     conversation: str | None,
     namespace: str | None,
+    memory: str | None,
     receipt: str | None,
 ) -> dict[str, str | None]:
     """Returns the subject of the erasure. Raises WrongUsage unless the options name exactly one."""
-    if [user, conversation, namespace, receipt].count(None) != 3:
-        raise WrongUsage("give exactly one of --user, --conversation, --namespace, --receipt")
+    if [user, conversation, namespace, memory, receipt].count(None) != 4:
+        raise WrongUsage("give exactly one of --user, --conversation, --namespace, --memory, --receipt")
     if (tenant or app) and user is None:
         raise WrongUsage("--tenant and --app qualify --user: give --user")
-    for value in (user, tenant, app, conversation, namespace):
+    for value in (user, tenant, app, conversation, namespace, memory):
         if value is not None:
             require_length(value, "an id")
     return {

@@ -25,7 +25,7 @@ COMMANDS = {
     "profile": "Show the profile of a namespace: the memories that belong in every prompt.",
     "mcp": "Serve the memory tools over MCP (Model Context Protocol) on standard input and output.",
     "events": "Print memory events, one per line.",
-    "erase": "Erase a user, a conversation or a namespace everywhere, and show the receipt.",
+    "erase": "Erase a user, a conversation, a namespace or a memory everywhere, and show the receipt.",
     "export": "Write the memories of a namespace, or the data of a user, as JSON Lines.",
     "import": "Import memories from JSON Lines. Existing memories with the same id or text stay unchanged.",
     "reindex": "Rebuild Qdrant from PostgreSQL. Embeds only texts with vectors of another model. Safe while workers run.",

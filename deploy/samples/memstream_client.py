@@ -323,6 +323,12 @@ class Memstream:
         """Deletes a memory. Its versions stay, and `undo` restores it."""
         return await self._change("DELETE", f"/v1/memories/{path_segment(memory_id)}")
 
+    async def erase(self, memory_id: str, keep_messages: bool = False) -> ChangeResult:
+        """Erases a memory for good, with its versions. Search hides its source messages, unless `keep_messages`; the archive
+        keeps them."""
+        body = {"keep_messages": keep_messages}
+        return await self._change("POST", f"/v1/memories/{path_segment(memory_id)}/erase", body)
+
     async def undo(self, memory_id: str, version: int | None = None) -> ChangeResult:
         """Undoes the latest change, or the one that made `version`."""
         return await self._change(

@@ -35,6 +35,8 @@ TOPIC_CONTENTS: Final[dict[str, tuple[RemainsCode, str]]] = {
     topics.WINDOW_CONTROL: ("summaries", "summaries of messages removed from contexts"),
     topics.ACTIVITY: ("activity", "ids of conversations and messages, without texts"),
 }
+# The entries that may hold a memory or its source messages.
+MEMORY_CODES: Final = frozenset(("messages", "requests", "candidates", "commands", "events", "overwritten"))
 OVERWRITTEN: Final[tuple[RemainsCode, str]] = (
     "overwritten",
     "overwritten rows, which compaction has not deleted yet",
@@ -86,6 +88,11 @@ async def remains(settings: Settings, at: datetime) -> Sequence[Remains]:
     code, content = OVERWRITTEN
     overwritten = [remains_of_topic(topic, content, found.get(topic, {}), at, code) for topic in compacted]
     return [*kept, unused_stores(at), *overwritten]
+
+
+async def remains_of_memory(settings: Settings, at: datetime) -> Sequence[Remains]:
+    """Data of one memory left in Kafka. Raises Retryable."""
+    return [each for each in await remains(settings, at) if each.code in MEMORY_CODES]
 
 
 def unused_stores(at: datetime) -> Remains:

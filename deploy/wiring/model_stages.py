@@ -32,7 +32,7 @@ from deploy.metrics.sampling import provider_states
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections, consolidation, models, vector_index
 from deploy.wiring.clock import now
-from deploy.wiring.erasure import add_completing
+from deploy.wiring.erasure import add_completing, remains_of_memory
 from deploy.wiring.message_ends import message_ends
 from deploy.wiring.stage_parts import Wiring
 from schemas.errors import Misconfigured
@@ -232,6 +232,7 @@ async def add_curation(
         resolver=Resolver(measured, Resolutions(wiring.pool), now),
         comparer=comparer,
         ends=ends,
+        remains=partial(remains_of_memory, wiring.settings),
         said_again=RepeatedMessages(),
         erasures=ErasureWishes(ErasureService(kept, ends, now), kept, now),
         concurrency=wiring.settings.curation_concurrency,

@@ -45,7 +45,7 @@ class Remains(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class NamespaceErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`purge`: the user's own namespace, deleted completely. `forget`: a shared namespace; memories from the erased
-    conversations alone were deleted, and `kept` memories that others told as well remain: delete these singly, or erase
+    conversations alone were deleted, and `kept` memories that others told as well remain: erase these singly, or erase
     the namespace."""
 
     namespace: str

@@ -50,6 +50,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
       `version`
     - purge: deletes all memories of the namespace irreversibly, including those that arrive meanwhile. Input from before the
       time of the erasure `erasure_id` is refused from then on; without `erasure_id`, from before the purge began
+    - erase: needs `memory_id`. Deletes a memory of any status irreversibly, with its versions. No memory is made of its source
+      messages again, and searches hide them, unless `keep_messages` is true
     - forget: deletes irreversibly the memories whose sources are all in conversations of the erasure `erasure_id`
     - uninstall: reports that an app was removed; its memories remain unless `purge` is true
     - import: creates a memory with `text` under its `memory_id`, with the history in `origin`. Nothing changes if the
@@ -60,7 +62,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     command_id: Identifier
-    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall", "import", "forget"]
+    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall", "import", "forget", "erase"]
     namespace: Identifier
     at: Moment
     actor: str = "service"
@@ -89,6 +91,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     told_by: Labels | None = None
     new_kinds: NewKinds | None = None
     cleared: Annotated[tuple[Clearable, ...], Meta(max_length=16)] = ()
+    keep_messages: bool = False
 
     def __post_init__(self) -> None:
         if self.kind != "forget" or self.erasure_id is None:  # also applies to shadow namespaces

@@ -23,9 +23,10 @@ class MessageId(Struct, frozen=True, kw_only=True):
 class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who changed a memory, and why: a candidate of a request, a user's wish to have it forgotten, or a command.
 
-    `erased` is true for an erasure of the memory: with its namespace, or with conversations that it came from. A wish was
-    said in the message `message_id` of `conversation_id`; `said_again` are messages of the same user that say the forgotten
-    thing too, and leave search with it.
+    `erased` is set for an erasure of the memory with its namespace, or with conversations that it came from. A memory that was
+    erased alone has its source `messages` instead, at most 1,000; search finds them if `messages_kept`. A wish was said in the
+    message `message_id` of `conversation_id`; `said_again` are messages of the same user that say the forgotten thing too, and
+    leave search with it.
     """
 
     actor: str
@@ -38,6 +39,8 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation_id: str | None = None
     message_id: str | None = None
     said_again: tuple[MessageId, ...] = ()
+    messages: tuple[MessageId, ...] = ()
+    messages_kept: bool = False
 
 
 class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -92,6 +92,7 @@ class Purges:
             await self._connection.execute(query("purges", "drop_resolutions"), namespace)
             await self._connection.execute(query("purges", "drop_forgotten"), namespace)
             await self._connection.execute(query("hidden_messages", "drop_namespace"), namespace)
+            await self._connection.execute(query("erased_memories", "drop_namespace"), namespace)
             await self._connection.execute(query("purges", "drop_kinds"), namespace)
             values = (namespace, fence.at, fence.positions)
             status = await self._connection.execute(query("passages", "drop_namespace"), *values)

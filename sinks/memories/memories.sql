@@ -102,6 +102,21 @@ WITH RECURSIVE earlier AS (
 )
 SELECT * FROM earlier LIMIT $3
 
+-- name: absorbed_by
+-- Memories that compaction merged into memory $2, directly or indirectly.
+WITH RECURSIVE absorbed AS (
+    SELECT $2::text AS memory_id
+    UNION
+    SELECT m.memory_id
+    FROM memories m JOIN absorbed ON m.superseded_by = absorbed.memory_id
+         JOIN memory_versions last ON last.memory_id = m.memory_id AND last.version = m.version
+    WHERE m.namespace = $1 AND m.status = 'deleted' AND last.change = 'compacted'
+)
+SELECT memories.* FROM memories JOIN absorbed USING (memory_id) WHERE memory_id <> $2::text
+
+-- name: erased_from
+SELECT namespace FROM erased_memories WHERE memory_id = $1
+
 -- name: from_messages
 -- Live memories of these namespaces that have one of these messages as a source: the first $4 by id for each message.
 SELECT requested.conversation_id, requested.message_id, found.memory_id

@@ -103,6 +103,16 @@ class Memories:
         """Ended memories that these memories superseded or absorbed, directly or through others."""
         return await self._fetch("before", storable(namespace), list(map(storable, memory_ids)), limit)
 
+    async def absorbed_by(self, namespace: str, memory_id: str) -> tuple[Memory, ...]:
+        """Memories that compaction merged into this one, directly or through others. They are deleted."""
+        return await self._fetch("absorbed_by", namespace, memory_id)
+
+    async def erased_from(self, memory_id: str) -> str | None:
+        """The namespace from which the memory was erased; None if it was not erased alone. Raises Retryable."""
+        with translated("reading erased memories"):
+            namespace: str | None = await self._reader.fetchval(query("memories", "erased_from"), memory_id)
+        return namespace
+
     async def from_conversation(self, namespace: str, conversation_id: str) -> int:
         """The number of live memories with a source in a conversation."""
         with translated("counting a conversation's memories"):

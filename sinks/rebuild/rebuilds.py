@@ -13,6 +13,7 @@ from msgspec import Struct
 from schemas.erasure.erasures import Fence
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
+from sinks.erasure.erased_memories import ErasedMemories
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.reader import memories_from
@@ -53,7 +54,8 @@ class Page(Struct, frozen=True, kw_only=True):
     """The content of some records of one partition: the latest state of each memory, the head of each namespace, the
     erasures.
 
-    `rows` are memories as the table has them, `shells` deleted ones without content. `position` is the next offset to read.
+    `rows` are memories as the table has them, `shells` deleted ones without content, `erased` the erasures of single memories.
+    `position` is the next offset to read.
     """
 
     partition: Partition
@@ -63,6 +65,7 @@ class Page(Struct, frozen=True, kw_only=True):
     shells: Sequence[dict[str, Any]] = ()
     heads: Mapping[str, int]
     versions: Sequence[RebuiltVersion] = ()
+    erased: Sequence[RebuiltVersion] = ()
     fences: Mapping[str, datetime]
 
 
@@ -106,6 +109,7 @@ class Rebuilds:
             async with self._pool.acquire() as connection, connection.transaction():
                 await apply_statements(connection, page)
                 await apply_versions(connection, page)
+                await apply_erasures(connection, page.erased)
                 for namespace, at in page.fences.items():
                     await Purges(connection).fence(namespace, Fence(at))
                 await connection.execute(query("rebuilds", "advance"), *page.partition, page.position)
@@ -177,6 +181,15 @@ async def apply_versions(connection: Connection, page: Page) -> None:
         await connection.execute(query("rebuilds", "drop_versions_before"), ids, sequences)
     if page.versions:
         await connection.executemany(query("rebuilds", "store_version"), map(version_row, page.versions))
+
+
+async def apply_erasures(connection: Connection, erased: Iterable[RebuiltVersion]) -> None:
+    erasing = ErasedMemories(connection)
+    for each in erased:
+        memory_id = each.after.memory_id
+        await erasing.restore(each.after.namespace, memory_id, each.cause.messages, each.at)
+        if not each.cause.messages_kept:
+            await erasing.hide(memory_id)
 
 
 async def queue_state(connection: Connection) -> None:

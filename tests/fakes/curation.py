@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec.structs import replace
 
 from agents.curation.rules.commands.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger.ledger import Ledger
-from agents.curation.rules.ledger.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome
+from schemas.erasure.receipts import Remains
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from sinks.memories.reader import MemoryVersion
@@ -23,6 +25,7 @@ class FakeCuration:
         self.outcomes: dict[tuple[str, str], Outcome] = {}
         self.late = False
         self.down = False
+        self.remains: tuple[Remains, ...] = ()
         self.before: Callable[[], object] = lambda: None
         self._memories = memories
         self._clock = clock
@@ -54,6 +57,8 @@ class FakeCuration:
     def _applied(self, command: Command) -> Outcome:
         if command.kind == "purge":
             return self._purge(command)
+        if command.kind == "erase":
+            return self._erase(command)
         known = self._memories.rows.values()
         sequences = [memory.sequence for memory in known if memory.namespace == command.namespace]
         ledger = Ledger(command.namespace, max(sequences, default=0), known)
@@ -73,6 +78,25 @@ class FakeCuration:
                 )
             )
         return outcome
+
+    def _erase(self, command: Command) -> Outcome:
+        memory_id = command.memory_id or ""
+        fields: dict[str, Any] = {"namespace": command.namespace, "sequence": 99}
+        if self._memories.rows.pop(memory_id, None) is None:
+            reason = f"memory {memory_id} was erased before"
+            return Outcome(status="accepted", memory_id=memory_id, reason=reason, **fields)
+        versions = [each for each in self._memories.version_rows if each.memory_id == memory_id]
+        self._memories.version_rows = [each for each in self._memories.version_rows if each not in versions]
+        self._memories.erased[memory_id] = command.namespace
+        erased = ErasedMemory(
+            memories=1,
+            versions=len(versions),
+            vectors=1,
+            messages=1,
+            messages_hidden=not command.keep_messages,
+            remains=self.remains,
+        )
+        return Outcome(status="accepted", memory_id=memory_id, change="purged", erased=erased, **fields)
 
     def _purge(self, command: Command) -> Outcome:
         rows = self._memories.rows

@@ -15,6 +15,7 @@ class FakeMemories:
     def __init__(self, *memories: Memory) -> None:
         self.rows = {memory.memory_id: memory for memory in memories}
         self.version_rows: list[MemoryVersion] = []
+        self.erased: dict[str, str] = {}  # namespaces by memory id
         self.vectors: dict[str, Vector] = {}
         self.down = False
 
@@ -45,6 +46,10 @@ class FakeMemories:
         self._check()
         of_it = [each for each in self.version_rows if each.memory_id == memory_id and each.version > version]
         return tuple(sorted(of_it, key=lambda each: each.version))[:limit]
+
+    async def erased_from(self, memory_id: str) -> str | None:
+        self._check()
+        return self.erased.get(memory_id)
 
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None

@@ -15,7 +15,7 @@ from agents.api.memories.commands import status_path
 from agents.api.memories.views import MemoryView, etag, memory_view
 from agents.api.ports import Ports
 from agents.curation.eraser import erasure_id
-from agents.curation.rules.ledger.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome
 from schemas import codec, ids
 from schemas.memories.commands import Command
 from schemas.memories.memories import Change, Memory
@@ -33,13 +33,14 @@ IdempotencyKey = Annotated[
 ]
 
 
-CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", "uninstall"]
+CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "erase", "purge", "uninstall"]
 
 
 class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a change. `status` is `accepted` (with the current memory), `rejected` (with the reason) or `pending`
     (poll `/v1/commands/{command_id}`). `sequence` is the namespace's sequence number after the change. For an erased
-    namespace, `/v1/erasures/{erasure_id}` returns the receipt."""
+    namespace, `/v1/erasures/{erasure_id}` returns the receipt; for an erased memory, `erased` says what was deleted and what
+    remains."""
 
     command_id: str
     namespace: str
@@ -50,6 +51,7 @@ class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
     memory: MemoryView | None = None
     erasure_id: str | None = None
+    erased: ErasedMemory | None = None
 
 
 def build_command(
@@ -147,6 +149,7 @@ async def changed_memory(ports: Ports, outcome: Outcome) -> Memory | None:
 
 
 def command_result(command_id: str, outcome: Outcome, memory: Memory | None) -> CommandResult:
+    is_purge = outcome.change == "purged" and outcome.memory_id is None
     return CommandResult(
         command_id=command_id,
         namespace=outcome.namespace,
@@ -156,7 +159,8 @@ def command_result(command_id: str, outcome: Outcome, memory: Memory | None) -> 
         sequence=outcome.sequence,
         reason=outcome.reason,
         memory=None if memory is None else memory_view(memory, "full"),
-        erasure_id=erasure_id(outcome.namespace, command_id) if outcome.change == "purged" else None,
+        erasure_id=erasure_id(outcome.namespace, command_id) if is_purge else None,
+        erased=outcome.erased,
     )
 
 

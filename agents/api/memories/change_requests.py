@@ -104,6 +104,13 @@ class Undo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: Reason | None = None
 
 
+class MemoryErasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Erases a memory irreversibly. Searches hide its source messages, unless `keep_messages` is true."""
+
+    keep_messages: bool = False
+    reason: Reason | None = None
+
+
 class UndoneWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Reverts a wish to have something forgotten. `namespace` is the one in which the user expressed the wish."""
 

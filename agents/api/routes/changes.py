@@ -26,7 +26,7 @@ from agents.api.memories.apply_change import (
     earlier_answer,
     send_and_answer,
 )
-from agents.api.memories.change_requests import ChangedMemory, NewMemory, Undo
+from agents.api.memories.change_requests import ChangedMemory, MemoryErasure, NewMemory, Undo
 from agents.api.ports import Ports, PortsOf
 from schemas.memories.memories import Memory
 
@@ -81,7 +81,7 @@ async def delete_memory(
     key: IdempotencyKey = None,
     reason: Reason = None,
 ) -> Response:
-    """Delete a memory. Its versions remain, and an undo restores it; to delete irreversibly, erase the namespace."""
+    """Delete a memory. Its versions remain, and an undo restores it; to delete it irreversibly, erase it."""
     return await change_memory(ports, caller, "delete", memory_id, if_match, key, reason=reason)
 
 
@@ -101,6 +101,35 @@ async def undo_change(
     it."""
     fields = {"version": undo.version, "reason": undo.reason}
     return await change_memory(ports, caller, "undo", memory_id, if_match, key, **fields)
+
+
+@router.post(
+    "/{memory_id}/erase",
+    openapi_extra=documented(CommandResult, request_body=MemoryErasure, description=DONE, with_same_body=PENDING),
+)
+async def erase_memory(
+    memory_id: MemoryId,
+    erasure: Annotated[MemoryErasure, Depends(json_body(MemoryErasure))],
+    caller: CallerOf,
+    ports: PortsOf,
+    if_match: IfMatch = None,
+    key: IdempotencyKey = None,
+) -> Response:
+    """Erase a memory of any status irreversibly, with its versions and vector. No memory is made of its source messages again.
+
+    The archive keeps these messages; searches hide them. Erasing it again changes nothing, and says so (`reason`).
+    """
+    memory = await ports.stored.get(memory_id)
+    namespace = memory.namespace if memory is not None else await ports.stored.erased_from(memory_id)
+    if namespace is None or not caller.may("read", namespace):
+        raise memory_not_found(memory_id)
+    caller.require("admin", namespace)
+    fields = {"keep_messages": erasure.keep_messages, "reason": erasure.reason}
+    command = build_command(ports, caller, "erase", namespace, key, memory_id=memory_id, **fields)
+    if (repeated := await earlier_answer(ports, command, key)) is not None:
+        return repeated
+    expected = None if memory is None else expected_version(memory, if_match)
+    return await send_and_answer(ports, replace(command, if_version=expected))
 
 
 @router.put("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=PENDING))

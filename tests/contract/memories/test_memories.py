@@ -83,6 +83,7 @@ async def test_queries_for_unknown_memories_return_nothing(memories: AnyMemories
     assert await memories.versions_after(name, 0, 10) == ()
     assert await memories.points([name], MODEL) == []
     assert await memories.linking(name, [name]) == ()
+    assert await memories.erased_from(name) is None
 
 
 async def test_versions_after_returns_later_versions_in_order(memories: AnyMemories, name: str) -> None:

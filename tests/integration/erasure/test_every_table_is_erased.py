@@ -4,7 +4,7 @@ from sinks.postgres.connection import Pool
 
 REACHED = {
     # with a namespace (sinks/erasure/purges.sql, sinks/replay/generations.sql)
-    *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox", "kinds"),
+    *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox", "kinds", "erased_memories"),
     # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings", "resolutions"),
     *("forgotten", "hidden_messages", "user_settings"),

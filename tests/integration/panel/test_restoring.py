@@ -68,3 +68,28 @@ async def test_a_validity_date_is_cleared_and_restored_from_the_history(panel: P
     await tab.page.get_by_role("button", name="Undo this change").first.click()
     await expect(tab.page.locator(".version")).to_have_count(2)
     assert panel.api.memories.rows["m1"].valid_until == until
+
+
+async def test_a_memory_is_erased_after_a_confirmation_and_leaves_the_list(panel: Panel):
+    panel.api.memories.put(a_memory("m1", text="User lives in Ghent."), a_memory("m2", text="User keeps bees."))
+    tab = await panel.signed_in("/memories/m1?ns=app%2Fada", admin="app/*")
+    await tab.page.get_by_role("button", name="Erase").click()
+    await expect(tab.page.get_by_text("This cannot be undone")).to_be_visible()
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_role("button", name="Cancel").click()
+    assert "m1" in panel.api.memories.rows
+    await tab.page.get_by_role("button", name="Erase").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Erase").click()
+    await expect(tab.page.get_by_text("The memory is erased")).to_be_visible()
+    await expect(tab.rows).to_have_count(1)
+    assert "m1" not in panel.api.memories.rows
+
+
+async def test_a_deleted_memory_is_erased_by_a_key_that_may_administer_its_namespace_only(panel: Panel):
+    tab = await listed_as_deleted(panel, write="app/*")
+    await expect(tab.page.get_by_role("button", name="Erase")).to_have_count(0)
+    tab = await panel.signed_in("/memories/m1?ns=app%2Fada", admin="app/*")
+    await tab.page.get_by_role("button", name="Erase").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Erase").click()
+    await expect(tab.page.get_by_text("The memory is erased")).to_be_visible()
+    assert "m1" not in panel.api.memories.rows

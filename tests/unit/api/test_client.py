@@ -56,6 +56,18 @@ async def test_a_memory_can_be_created_read_updated_deleted_and_restored(client:
     assert (await client.get(memory.memory_id)).text == "User keeps bees."
 
 
+async def test_an_erased_memory_is_gone_and_cannot_be_restored(api: Api) -> None:
+    async with client_of(api, admin="app/*") as client:
+        made = await client.create(ADA, "User keeps bees.")
+        erased = await client.erase(made.memory_id or "")
+        assert (erased.status, erased.change, erased.more["erased"]["versions"]) == ("accepted", "purged", 1)
+        again = await client.erase(made.memory_id or "", keep_messages=True)
+        assert again.reason == f"memory {made.memory_id} was erased before"
+        for call in (client.get, client.undo):
+            with pytest.raises(NotFound):
+                await call(made.memory_id or "")
+
+
 async def test_listing_memories_follows_all_pages(client: Memstream) -> None:
     for number in range(7):
         await client.create(ADA, f"User has read book {number}.")

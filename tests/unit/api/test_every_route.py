@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
     "create_memory": QUERY | {"text": "User has a dog"},
     "update_memory": {"text": "User has a dog"},
     "undo_change": {},
+    "erase_memory": {},
     "undo_wish": QUERY,
     "uninstall_app": QUERY,
     "search": {"namespaces": [THEIRS], "text": "dog"},

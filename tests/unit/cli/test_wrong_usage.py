@@ -10,6 +10,8 @@ from deploy.cli.main import cli
     ("words", "why"),
     [
         ("erase", "exactly one of --user"),
+        ("erase --memory m1 --namespace app/ada", "exactly one of --user"),
+        ("erase --namespace app/ada --keep-messages", "give --memory"),
         ("erase --user ada --namespace app/ada", "exactly one of --user"),
         ("erase --namespace app/ada --tenant t", "give --user"),
         ("dead-letters replay", "select dead letters"),

@@ -15,6 +15,7 @@ from schemas.memories.memories import Change, Memory, Status
 from sinks.vectors.port import Vector
 
 ERASED: Final = "older than the erasure of its namespace"
+MEMORY_ERASED: Final = "a memory of its message was erased"
 
 
 class UndoneChange(Struct, frozen=True):
@@ -117,6 +118,14 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
 
 
+def _erase(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """Removes a memory of any status."""
+    memory = ledger.find_any_status(command.memory_id)
+    if memory is None:
+        return rejected(ledger, f"no memory {command.memory_id} in {ledger.namespace}")
+    return accepted(ledger, "purged", change.deleted(memory, now), command, now)
+
+
 def _undo(
     ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
 ) -> Outcome:
@@ -174,7 +183,14 @@ def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: dat
     return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
 
 
-ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall, "import": _import}
+ORDERS = {
+    "create": _create,
+    "update": _update,
+    "delete": _delete,
+    "erase": _erase,
+    "uninstall": _uninstall,
+    "import": _import,
+}
 
 
 def other_version(ledger: Ledger, command: Command) -> int | None:

@@ -1,9 +1,12 @@
 """Outcomes of candidates and commands. They are stored, so that a redelivery gets the same one."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from schemas.codec import convert
+from schemas.erasure.receipts import Remains
 from schemas.memories.events import MessageId
 from schemas.memories.memories import Change
 
@@ -37,12 +40,25 @@ class WishOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     messages: tuple[MessageId, ...] = ()
 
 
+class ErasedMemory(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The effect of erasing a memory: numbers of deleted rows, more than one memory if compaction had merged others into it.
+    The archive keeps its source `messages` until their conversation is erased or retention deletes them; `messages_hidden`:
+    searches leave them out. `remains` lists the data that Kafka still holds."""
+
+    memories: int
+    versions: int
+    vectors: int
+    messages: int
+    messages_hidden: bool
+    remains: tuple[Remains, ...] = ()
+
+
 class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`settled`: a part, with a ruling for each candidate and the outcome of each wish. `dropped`: a part that became a dead
     letter. `accepted`, `rejected`: a command, with the changed memory or the reason.
 
-    `sequence` is the namespace's afterwards, `digest` the command's. `repeated`: it was decided before, and this call
-    changed nothing.
+    `sequence` is the namespace's afterwards, `digest` the command's. `erased`: the command erased a memory. `repeated`: it was
+    decided before, and this call changed nothing.
     """
 
     status: Literal["settled", "dropped", "accepted", "rejected"]
@@ -54,5 +70,11 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     change: Change | None = None
     reason: str | None = None
     digest: str | None = None
+    erased: ErasedMemory | None = None
     completed: bool = False
     repeated: bool = False
+
+
+def as_repeated(stored: Any) -> Outcome:
+    """The outcome of an earlier decision, from builtins."""
+    return replace(convert(stored, Outcome), repeated=True)

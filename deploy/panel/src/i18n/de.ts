@@ -61,6 +61,8 @@ export const de: Texts = {
   edit: {
     create: "Neue Erinnerung", edit: "Bearbeiten", editTitle: "Erinnerung bearbeiten", text: "Was gemerkt werden soll", kind: "Art", tags: "Schlagwörter", tagsHint: "Durch Kommas getrennt", importance: "Wichtigkeit", reason: "Grund",
     reasonHint: "Wird bei der Version gespeichert. Freiwillig.", save: "Speichern", cancel: "Abbrechen", pin: "Anheften", unpin: "Lösen", remove: "Löschen", undo: "Rückgängig",
+    erase: "Endgültig löschen", eraseTitle: "Diese Erinnerung endgültig löschen?", erased: "Die Erinnerung ist endgültig gelöscht",
+    eraseHint: "Das lässt sich nicht rückgängig machen: Die Erinnerung und ihr Verlauf sind weg. Die Suche zeigt die Nachrichten nicht mehr, aus denen sie kommt, und es entsteht keine Erinnerung mehr daraus. Im Gespräch bleiben sie.",
     textMissing: "Schreiben Sie, was gemerkt werden soll.", stale: "Jemand anderes hat diese Erinnerung inzwischen geändert. Schließen Sie das Formular, um die neue Version zu sehen.",
     saved: "Gespeichert", created: "Gemerkt", known: "Das war schon bekannt; die Erinnerung gilt als wiederholt", removed: "Die Erinnerung ist gelöscht", restored: "Die Änderung ist rückgängig gemacht", pinned: "Angeheftet", unpinned: "Gelöst",
     pending: "Angenommen: Es wird gleich ausgeführt", rejected: "Fehlgeschlagen: {{reason}}", failed: "Fehlgeschlagen: {{reason}}", notifications: "Mitteilungen", dismiss: "Schließen",

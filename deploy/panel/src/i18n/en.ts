@@ -59,6 +59,8 @@ export const en = {
   edit: {
     create: "New memory", edit: "Edit", editTitle: "Edit the memory", text: "What to remember", kind: "Kind", tags: "Tags", tagsHint: "Separated by commas", importance: "Importance", reason: "Reason",
     reasonHint: "Optional. Stored with the version.", save: "Save", cancel: "Cancel", pin: "Pin", unpin: "Unpin", remove: "Delete", undo: "Undo",
+    erase: "Erase", eraseTitle: "Erase this memory for good?", erased: "The memory is erased",
+    eraseHint: "This cannot be undone: the memory and its history are gone. Search hides the messages that it comes from, and no memory is made of them again. The conversation keeps them.",
     textMissing: "Write what to remember.", stale: "Somebody else changed this memory in the meantime. Close this form to see the new version.",
     saved: "Saved", created: "Remembered", known: "This was already known; the existing memory is reinforced", removed: "The memory is deleted", restored: "The change is undone", pinned: "Pinned", unpinned: "Unpinned",
     pending: "Accepted: the change will be made shortly", rejected: "This failed: {{reason}}", failed: "This failed: {{reason}}", notifications: "Notifications", dismiss: "Dismiss",

@@ -1,6 +1,7 @@
 /** One memory: all that is known of it, where it comes from, what it was, what it has to do with. */
 import { Tabs } from "@kobalte/core/tabs";
 import { useQuery } from "@tanstack/solid-query";
+import Eraser from "lucide-solid/icons/eraser";
 import Pencil from "lucide-solid/icons/pencil";
 import Pin from "lucide-solid/icons/pin";
 import PinOff from "lucide-solid/icons/pin-off";
@@ -11,6 +12,7 @@ import { answered, api, isMissing } from "../api/client";
 import { may } from "../app/session";
 import { t } from "../i18n";
 import { Back } from "../ui/Back";
+import { Confirm } from "../ui/Confirm";
 import { Loaded, loaded } from "../ui/Loaded";
 import { Empty, Failed, Loading } from "../ui/states";
 import { useAddress } from "./address";
@@ -32,7 +34,7 @@ export function Detail(props: { id: string; close: () => void }) {
   return (
     <article class="detail">
       <Back close={props.close} />
-      <Show when={!isMissing(asked.error)} fallback={<Deleted id={props.id} error={asked.error} />}>
+      <Show when={!isMissing(asked.error)} fallback={<Deleted id={props.id} error={asked.error} close={props.close} />}>
         <Loaded of={asked} name={t("block.memory")} rows={4}>{(memory) => <Shown memory={memory()} close={props.close} />}</Loaded>
       </Show>
     </article>
@@ -40,7 +42,7 @@ export function Detail(props: { id: string; close: () => void }) {
 }
 
 /** What was deleted has its history alone, which the API gives until it is erased. */
-function Deleted(props: { id: string; error: unknown }) {
+function Deleted(props: { id: string; error: unknown; close: () => void }) {
   const changes = useChanges();
   const asked = useVersions(() => props.id);
   const namespace = () => loaded(asked)?.versions.at(-1)?.namespace;
@@ -53,6 +55,7 @@ function Deleted(props: { id: string; error: unknown }) {
           <Show when={mayWrite()}>
             <button class="button" onClick={() => changes.undo(props.id)}><Undo2 aria-hidden="true" />{t("memory.restore")}</button>
           </Show>
+          <Erase id={props.id} namespace={namespace()!} close={props.close} />
         </Empty>
         <Versions id={props.id} />
       </Match>
@@ -103,7 +106,20 @@ function Actions(props: { memory: Memory; close: () => void }) {
       </button>
       <button class="button" onClick={() => changes.undo(props.memory.memory_id)}><Undo2 aria-hidden="true" />{t("edit.undo")}</button>
       <button class="button danger" onClick={() => void remove()}><Trash aria-hidden="true" />{t("edit.remove")}</button>
+      <Erase id={props.memory.memory_id} namespace={props.memory.namespace} close={props.close} />
       <Editor namespace={props.memory.namespace} memory={props.memory} open={editing()} close={() => setEditing(false)} />
     </div>
+  );
+}
+
+function Erase(props: { id: string; namespace: string; close: () => void }) {
+  const changes = useChanges();
+  const erase = async () => {
+    if (await changes.erase(props.id)) props.close();
+  };
+  return (
+    <Show when={may("admin", props.namespace)}>
+      <Confirm large danger icon={<Eraser aria-hidden="true" />} text={t("edit.erase")} title={t("edit.eraseTitle")} hint={t("edit.eraseHint")} act={() => void erase()} />
+    </Show>
   );
 }

@@ -1,5 +1,5 @@
 /** The form of a memory: a new one, or one that is changed. */
-import { Dialog } from "@kobalte/core/dialog";
+import * as Dialog from "@kobalte/core/dialog"; // the parts: loading AlertDialog changes those of the object `Dialog`
 import { TextField } from "@kobalte/core/text-field";
 import X from "lucide-solid/icons/x";
 import { createComputed, createSignal, For, Show } from "solid-js";
@@ -18,7 +18,7 @@ export function Editor(props: Props) {
   let opener: HTMLElement | undefined;
   createComputed(() => props.open && (opener = document.activeElement as HTMLElement));
   return (
-    <Dialog open={props.open} onOpenChange={(open) => !open && props.close()}>
+    <Dialog.Root open={props.open} onOpenChange={(open) => !open && props.close()}>
       <Dialog.Portal>
         <Dialog.Overlay class="overlay" />
         <div class="dialog-place">
@@ -31,7 +31,7 @@ export function Editor(props: Props) {
           </Dialog.Content>
         </div>
       </Dialog.Portal>
-    </Dialog>
+    </Dialog.Root>
   );
 }
 

@@ -45,6 +45,8 @@ export function useChanges() {
       ),
     remove: (memory: Memory) =>
       carriedOut(answered(api.DELETE("/v1/memories/{memory_id}", { params: as(memory) })), t("edit.removed"), () => undo(memory.memory_id)),
+    erase: (id: string) =>
+      carriedOut(answered(api.POST("/v1/memories/{memory_id}/erase", { params: path(id), body: {} })), t("edit.erased")),
     pin: (memory: Memory) => {
       const asked = memory.pinned
         ? api.DELETE("/v1/memories/{memory_id}/pin", { params: as(memory) })

@@ -153,6 +153,13 @@ export class Memstream {
     return data(await this.api.DELETE("/v1/memories/{memory_id}", { params, headers: idempotencyKey() }));
   }
 
+  /** Erases a memory for good, with its versions. Search hides its source messages, unless `keepMessages`; the archive keeps them. */
+  async erase(memoryId: string, keepMessages = false): Promise<CommandResult> {
+    const params = { path: { memory_id: memoryId } };
+    const body = { keep_messages: keepMessages, reason: null };
+    return data(await this.api.POST("/v1/memories/{memory_id}/erase", { params, body, headers: idempotencyKey() }));
+  }
+
   /** Undoes a request to forget that ended no memory (`memstream.wish.unknown`): search finds the messages again. */
   async undoWish(namespace: string, wishId: string): Promise<CommandResult> {
     const params = { path: { wish_id: wishId } };

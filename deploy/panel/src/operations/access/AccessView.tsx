@@ -9,7 +9,7 @@ import { Loaded } from "../../ui/Loaded";
 import { Empty } from "../../ui/states";
 import { Moment, now } from "../../ui/Time";
 import { act } from "../act";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { Rows, Table } from "../Table";
 import { w, word } from "../words";
 import { MakeKey } from "./MakeKey";

@@ -7,7 +7,7 @@ import { number } from "../../i18n";
 import { Back } from "../../ui/Back";
 import { Loaded } from "../../ui/Loaded";
 import { Moment } from "../../ui/Time";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { w, word } from "../words";
 
 type Props = { id: string; close: () => void; settle: (how: "replay" | "discard") => Promise<void> };

@@ -12,7 +12,7 @@ import { Rows } from "../../ui/Rows";
 import { Empty } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { act } from "../act";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { w, word } from "../words";
 import { LetterDetail } from "./LetterDetail";
 

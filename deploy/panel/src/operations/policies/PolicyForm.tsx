@@ -8,7 +8,7 @@ import { Back } from "../../ui/Back";
 import { Loaded } from "../../ui/Loaded";
 import { reason } from "../../ui/states";
 import { act } from "../act";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { w, word } from "../words";
 import { FieldInput, type Values } from "./FieldInput";
 import { policyFields } from "./schema";

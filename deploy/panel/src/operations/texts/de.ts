@@ -7,7 +7,7 @@ export const de: Words = {
     policies: "Richtlinien", access: "Schlüssel und Protokoll",
   },
   common: {
-    none: "Noch nichts vorhanden", created: "Angefordert", scope: "Umfang", by: "Von", status: "Zustand", cancel: "Abbrechen", close: "Schließen", more: "Mehr zeigen", show: "Zeigen",
+    none: "Noch nichts vorhanden", created: "Angefordert", scope: "Umfang", by: "Von", status: "Zustand", close: "Schließen", more: "Mehr zeigen", show: "Zeigen",
     failed: "Fehlgeschlagen: {{reason}}", readOnly: "Dieser Schlüssel darf hier nur lesen.", refreshed: "Aktualisiert {{ago}}",
   },
   pipeline: {

@@ -5,7 +5,7 @@ export const en = {
     policies: "Policies", access: "Keys and audit",
   },
   common: {
-    none: "Nothing here yet", created: "Requested", scope: "Scope", by: "By", status: "State", cancel: "Cancel", close: "Close", more: "Show more", show: "Show",
+    none: "Nothing here yet", created: "Requested", scope: "Scope", by: "By", status: "State", close: "Close", more: "Show more", show: "Show",
     failed: "This failed: {{reason}}", readOnly: "This key may only read here.", refreshed: "Updated {{ago}}",
   },
   pipeline: {

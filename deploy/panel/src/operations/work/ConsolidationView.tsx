@@ -6,7 +6,7 @@ import { mayEverywhere } from "../../app/session";
 import { dollars, number, weekday } from "../../i18n";
 import { Moment } from "../../ui/Time";
 import { act } from "../act";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { Table } from "../Table";
 import { w, word } from "../words";
 import { Findings } from "./Findings";

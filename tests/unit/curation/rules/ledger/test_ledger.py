@@ -1,9 +1,11 @@
 from datetime import datetime, timedelta
 
 import numpy as np
+import pytest
 
 from agents.curation.rules.commands.apply_command import apply_command
 from agents.curation.rules.ledger.ledger import Ledger
+from schemas.memories.memories import Status
 from sinks.vectors.port import Neighbour
 from tests.builders.settled import EAST, settled
 from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeCommand, MakeMemory
@@ -116,3 +118,27 @@ def test_a_superseded_memory_can_be_deleted(memory: MakeMemory, command: MakeCom
     old = memory("old", status="superseded")
     outcome = apply_command(Ledger("n", 1, [old]), command("delete", memory_id=old.memory_id), None, now)
     assert (outcome.status, outcome.change) == ("accepted", "deleted")
+
+
+@pytest.mark.parametrize("status", ["active", "superseded", "expired", "deleted"])
+def test_a_memory_of_any_status_is_erased_without_its_content(
+    memory: MakeMemory, command: MakeCommand, now: datetime, status: Status
+) -> None:
+    known = memory("User lives in Turku", status=status, tags=("home",))
+    ledger = Ledger("n", 1, [known])
+    outcome = apply_command(ledger, command("erase", memory_id=known.memory_id, actor="ada", reason="asked"), None, now)
+    assert (outcome.status, outcome.change, outcome.memory_id) == ("accepted", "purged", known.memory_id)
+    (entry,) = ledger.entries
+    assert (entry.after.text, entry.after.tags, entry.after.sources, entry.after.status) == ("", (), (), "deleted")
+    assert (entry.cause.actor, entry.cause.reason, ledger.number_live) == ("ada", "asked", 0)
+
+
+def test_an_erasure_of_an_unknown_or_foreign_memory_is_rejected(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    foreign = memory("User lives in Turku", namespace="other")
+    for memory_id in (None, "unknown", foreign.memory_id):
+        ledger = Ledger("n", 1, [foreign])
+        outcome = apply_command(ledger, command("erase", memory_id=memory_id), None, now)
+        assert (outcome.status, outcome.reason) == ("rejected", f"no memory {memory_id} in n")
+        assert ledger.entries == []

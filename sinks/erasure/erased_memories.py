@@ -1,0 +1,94 @@
+"""Memories that were erased alone. Only their ids and those of their source messages are kept, so that no memory is made of these
+messages again."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from schemas.codec import convert
+from schemas.extraction.candidates import Source
+from schemas.memories.events import MessageId
+from schemas.memories.memories import Memory
+from schemas.policies.shadows import live_namespace_of
+from sinks.memories.reader import Reader, memories_from
+from sinks.postgres.connection import storable, translated
+from sinks.postgres.queries import query
+
+Messages = frozenset[tuple[str, str]]  # conversation_id, message_id
+
+
+class ErasedMemories:
+    """The `erased_memories` table. Methods that write need a transaction that holds the lock of the namespace. Every method
+    raises Retryable."""
+
+    def __init__(self, connection: Reader) -> None:
+        self._connection = connection
+
+    async def record(self, namespace: str, memory_ids: Sequence[str], at: datetime) -> dict[str, tuple[MessageId, ...]]:
+        """Records memories as erased, while their versions exist. Returns the messages that each of them came from."""
+        with translated("recording erased memories"):
+            rows = await self._connection.fetch(query("erased_memories", "record"), namespace, list(memory_ids), at)
+        return {row["memory_id"]: convert(row["messages"], tuple[MessageId, ...]) for row in rows}
+
+    async def held(self, memory_id: str) -> dict[str, int]:
+        """The numbers of a memory's versions, vectors and source messages."""
+        with translated("counting what a memory holds"):
+            row = await self._connection.fetchrow(query("erased_memories", "held"), memory_id)
+        return dict(row or {})
+
+    async def restore(self, namespace: str, memory_id: str, messages: Sequence[MessageId], at: datetime) -> None:
+        """Records an erased memory of which only its event is left."""
+        with translated("recording erased memories"):
+            await self._connection.execute(query("erased_memories", "restore"), memory_id, namespace, messages, at)
+
+    async def hide(self, memory_id: str) -> None:
+        """Hides the messages of an erased memory from search, in all namespaces."""
+        with translated("hiding messages"):
+            await self._connection.execute(query("erased_memories", "hide"), memory_id)
+
+    async def drop_copies(self, namespace: str, memory_ids: Sequence[str], messages: Messages) -> None:
+        """Deletes the words of recorded memories outside of their rows, while their versions exist: in stored answers of models,
+        verdicts, findings of dry runs, and wishes to forget."""
+        with translated("erasing copies of memories"):
+            rows = await self._connection.fetch(query("erased_memories", "requests"), list(memory_ids))
+            await self._connection.execute(query("erased_memories", "drop_wishes"), namespace, list(memory_ids))
+            await self._connection.execute(query("erased_memories", "drop_findings"), namespace, list(memory_ids))
+            await self._connection.execute(query("purges", "drop_resolutions"), namespace)
+        await self.drop_proposals([row[0] for row in rows], messages)
+
+    async def drop_proposals(self, request_ids: Sequence[str], messages: Messages) -> None:
+        """Deletes what models proposed from these messages from the stored answers to requests."""
+        if request_ids and messages:
+            columns = [list(column) for column in zip(*messages, strict=True)]
+            with translated("erasing copies of memories"):
+                await self._connection.execute(
+                    query("erased_memories", "drop_proposals"), list(map(storable, request_ids)), *columns
+                )
+
+    async def among(self, namespace: str, sources: Collection[Source]) -> Messages:
+        """Those of these messages from which a memory of the namespace was erased. A shadow has those of its live
+        namespace."""
+        if not sources:
+            return frozenset()
+        ids = {(each.conversation_id, each.message_id) for each in sources}
+        columns = [list(map(storable, column)) for column in zip(*ids, strict=True)]
+        with translated("reading erased memories"):
+            live = live_namespace_of(namespace)
+            rows = await self._connection.fetch(query("erased_memories", "among"), live, *columns)
+        return frozenset((row["conversation_id"], row["message_id"]) for row in rows)
+
+    async def messages(self, namespace: str) -> Messages:
+        """All messages from which a memory of the namespace was erased."""
+        with translated("reading erased memories"):
+            rows = await self._connection.fetch(query("erased_memories", "of_namespace"), namespace)
+        return frozenset((row["conversation_id"], row["message_id"]) for row in rows)
+
+    async def replayed(self, shadow: str) -> tuple[Memory, ...]:
+        """Memories of a shadow, of any status, that come from a message of an erased memory."""
+        with translated("reading memories to erase"):
+            rows = await self._connection.fetch(query("erased_memories", "replayed"), shadow, live_namespace_of(shadow))
+        return memories_from(rows)
+
+
+def is_among(sources: Collection[Source], messages: Messages) -> bool:
+    """Whether one of the sources is among these messages."""
+    return any((storable(each.conversation_id), storable(each.message_id)) in messages for each in sources)

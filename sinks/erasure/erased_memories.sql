@@ -1,0 +1,96 @@
+-- name: record
+-- Records memories $2 of namespace $1 as erased, with the messages of all their versions and those that search hides for
+-- them. A memory that was erased, imported again and erased again keeps the messages of both.
+INSERT INTO erased_memories AS known (memory_id, namespace, messages, erased_at)
+SELECT gone, $1::text, coalesce(
+           (SELECT jsonb_agg(DISTINCT jsonb_build_object('conversation_id', conversation_id, 'message_id', message_id))
+            FROM (SELECT source->>'conversation_id' AS conversation_id, source->>'message_id' AS message_id
+                  FROM memory_versions said
+                       CROSS JOIN LATERAL jsonb_array_elements(coalesce(said.after->'sources', '[]')) AS source
+                  WHERE said.memory_id = gone
+                  UNION
+                  SELECT conversation_id, message_id FROM hidden_messages
+                  WHERE hidden_by = gone AND namespace = $1::text) AS named), '[]'),
+       $3
+FROM unnest($2::text[]) AS gone
+ON CONFLICT (memory_id) DO UPDATE SET
+    namespace = excluded.namespace, messages = known.messages || excluded.messages, erased_at = excluded.erased_at
+RETURNING memory_id, messages
+
+-- name: held
+SELECT (SELECT count(*) FROM memory_versions WHERE memory_id = $1) AS versions,
+       (SELECT count(*) FROM embeddings WHERE memory_id = $1) AS vectors,
+       (SELECT count(DISTINCT (source->>'conversation_id', source->>'message_id'))
+        FROM memory_versions CROSS JOIN LATERAL jsonb_array_elements(coalesce(after->'sources', '[]')) AS source
+        WHERE memory_id = $1) AS source_messages
+
+-- name: restore
+INSERT INTO erased_memories (memory_id, namespace, messages, erased_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
+
+-- name: hide
+-- Hides the messages of erased memory $1 from search.
+INSERT INTO hidden_messages (namespace, conversation_id, message_id, hidden_by, wish_id)
+SELECT DISTINCT namespace, said->>'conversation_id', said->>'message_id', memory_id, memory_id
+FROM erased_memories CROSS JOIN LATERAL jsonb_array_elements(messages) AS said
+WHERE memory_id = $1
+ON CONFLICT DO NOTHING
+
+-- name: among
+-- Those of these messages from which a memory of namespace $1 was erased.
+SELECT said.conversation_id, said.message_id
+FROM unnest($2::text[], $3::text[]) AS said (conversation_id, message_id)
+WHERE EXISTS (SELECT FROM erased_memories
+              WHERE namespace = $1 AND messages @> jsonb_build_array(
+                  jsonb_build_object('conversation_id', said.conversation_id, 'message_id', said.message_id)))
+
+-- name: of_namespace
+SELECT DISTINCT said->>'conversation_id' AS conversation_id, said->>'message_id' AS message_id
+FROM erased_memories CROSS JOIN LATERAL jsonb_array_elements(messages) AS said
+WHERE namespace = $1
+
+-- name: replayed
+-- Memories of shadow $1, of any status, that come from a message of which a memory of live namespace $2 was erased.
+SELECT * FROM memories
+WHERE namespace = $1 AND memory_id IN (
+    SELECT said.memory_id
+    FROM erased_memories gone
+         CROSS JOIN LATERAL jsonb_array_elements(gone.messages) AS message
+         JOIN memory_versions said ON said.namespace = $1 AND said.after->'sources' @> jsonb_build_array(message)
+    WHERE gone.namespace = $2)
+ORDER BY memory_id
+
+-- name: requests
+-- The requests that made versions of these memories.
+SELECT DISTINCT cause->>'request_id' FROM memory_versions WHERE memory_id = ANY ($1::text[]) AND cause ? 'request_id'
+
+-- name: drop_proposals
+-- Removes what a model proposed from these messages from the stored answers to requests $1.
+UPDATE extractions
+SET answer = jsonb_set(answer, '{proposals}', coalesce(
+        (SELECT jsonb_agg(proposal ORDER BY place)
+         FROM jsonb_array_elements(answer->'proposals') WITH ORDINALITY AS each (proposal, place)
+         WHERE NOT coalesce(proposal->'message_ids' ?| said.message_ids, false)), '[]'))
+FROM (SELECT conversation_id, array_agg(message_id) AS message_ids
+      FROM unnest($2::text[], $3::text[]) AS named (conversation_id, message_id) GROUP BY conversation_id) AS said
+WHERE extractions.request_id = ANY ($1::text[]) AND extractions.conversation_id = said.conversation_id
+  AND answer ? 'proposals'
+
+-- name: drop_wishes
+-- Deletes the wishes that had these memories forgotten and quote what they say.
+DELETE FROM forgotten
+WHERE namespace = $1 AND (wish ? 'statement' OR wish ? 'said')
+  AND wish_id IN (SELECT cause->>'wish_id' FROM memory_versions WHERE memory_id = ANY ($2::text[]))
+
+-- name: drop_findings
+-- Deletes the findings of dry runs about these memories, or about their messages.
+DELETE FROM consolidation_findings
+WHERE namespace = $1
+  AND (memory_id = ANY ($2::text[])
+       OR EXISTS (SELECT FROM erased_memories gone
+                       CROSS JOIN LATERAL jsonb_array_elements(gone.messages) AS said
+                  WHERE gone.memory_id = ANY ($2::text[])
+                    AND said->>'conversation_id' = consolidation_findings.conversation_id
+                    AND said->>'message_id' = ANY (consolidation_findings.message_ids)))
+
+-- name: drop_namespace
+DELETE FROM erased_memories WHERE namespace = $1
