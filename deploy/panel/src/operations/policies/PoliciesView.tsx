@@ -12,7 +12,7 @@ import { Loaded, loaded } from "../../ui/Loaded";
 import { Rows } from "../../ui/Rows";
 import { Empty } from "../../ui/states";
 import { act } from "../act";
-import { Confirm } from "../Confirm";
+import { Confirm } from "../../ui/Confirm";
 import { w, word } from "../words";
 import { History } from "./History";
 import { PolicyForm, type Draft } from "./PolicyForm";
