@@ -79,10 +79,12 @@ class Ranked(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PassageWording(NamedTuple):
-    """The text of a passage, and whether the question names its speaker."""
+    """The text of a passage, whether the question names its speaker, and whether an assistant says it although the question
+    does not ask for that."""
 
     text: str
     is_named: bool
+    is_reply: bool = False
 
 
 def ranked(
@@ -156,7 +158,8 @@ def ranked_by_wording(best: Sequence[Ranked], wordings: Mapping[str, PassageWord
     found = [
         replace(
             each,
-            score=each.score + wording(passage.text, with_names=passage.is_named).preference(weights.wording),
+            score=each.score
+            + wording(passage.text, with_names=passage.is_named, is_reply=passage.is_reply).preference(weights.wording),
         )
         for each in best
         if (passage := wordings.get(each.passage_id)) is not None

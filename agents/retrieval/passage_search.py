@@ -135,6 +135,7 @@ class PassageSearch:
         reading = ReadableHits(
             PassageReading(self._passages, self._policies, self._redacted, namespaces),
             may_read,
+            text,
             named_speakers((row.speaker for row in rows), words),
             self._weights,
             limit,

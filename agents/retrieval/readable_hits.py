@@ -6,6 +6,7 @@ from typing import Final
 
 from agents.passages.passage_reader import PassageReading
 from agents.retrieval.passage_ranking import PassageWording, Ranked, Weights, ranked_by_wording
+from agents.retrieval.passage_wording import asks_assistant
 from agents.retrieval.read_rights import MayRead
 from schemas.retrieval.searches import SaidHit
 
@@ -20,11 +21,19 @@ class ReadableHits:
     """Reads ranked passages, the best first, until enough of them may be shown."""
 
     def __init__(
-        self, reading: PassageReading, may_read: MayRead, speakers: Collection[str], weights: Weights, limit: int
+        self,
+        reading: PassageReading,
+        may_read: MayRead,
+        question: str,
+        speakers: Collection[str],
+        weights: Weights,
+        limit: int,
     ) -> None:
+        """`speakers` are those whom the question names."""
         self.reading = reading
         self._may_read = may_read
         self._speakers = speakers
+        self._asks_assistant = asks_assistant(question)
         self._weights = weights
         self._limit = limit
         self._candidates = max(2 * limit, MIN_CANDIDATES)
@@ -72,7 +81,11 @@ class ReadableHits:
         """Ordered with the preference of their wording. Passages whose message left the archive are left out."""
         readable = await self.reading.recalled([each.passage_id for each in page], self._may_read)
         wordings = {
-            passage_id: PassageWording(each.text, each.found.passage.speaker in self._speakers)
+            passage_id: PassageWording(
+                each.text,
+                is_named=each.found.passage.speaker in self._speakers,
+                is_reply=each.found.passage.role == "assistant" and not self._asks_assistant,
+            )
             for passage_id, each in readable.items()
         }
         hits = list[SaidHit]()

@@ -19,6 +19,7 @@ from agents.retrieval.passage_ranking import (
     ranked,
     ranked_by_wording,
 )
+from agents.retrieval.passage_wording import asks_assistant
 from sinks.passages.rows import PassageRow
 
 MONDAY = datetime(2024, 1, 8, 9, tzinfo=UTC)
@@ -180,6 +181,21 @@ def test_proper_names_in_a_passage_count_only_if_the_query_names_the_speaker() -
     plain, named = "We flew there.", "We flew to Lisbon."
     assert by_their_wording(plain, named) == [plain, named]
     assert by_their_wording(plain, named, named=(0, 1)) == [named, plain]
+
+
+def test_an_assistants_message_ranks_lower_unless_the_question_asks_for_it() -> None:
+    best = [Ranked(passage_id=each, score=0.5, cosine=None, words=0.0) for each in ("reply", "statement")]
+    text = "A museum in Lisbon opens late."
+    for question, order in (
+        ("Which museum did I visit?", ["statement", "reply"]),
+        ("Which museum did you recommend?", ["reply", "statement"]),
+        ("Welches Museum hast du empfohlen?", ["reply", "statement"]),
+    ):
+        spoken = {
+            "reply": PassageWording(text, is_named=False, is_reply=not asks_assistant(question)),
+            "statement": PassageWording(text, is_named=False),
+        }
+        assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS)) == order
 
 
 def test_wording_does_not_lift_a_passage_above_a_far_more_relevant_one() -> None:

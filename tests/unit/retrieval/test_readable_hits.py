@@ -60,7 +60,7 @@ def ranking(count: int) -> list[Ranked]:
 
 
 def reader(texts: Texts, *, limit: int = 10, may_read: MayRead = allow_all) -> ReadableHits:
-    return ReadableHits(PassageReading(texts, POLICIES, RedactedMessages()), may_read, (), DEFAULT_WEIGHTS, limit)
+    return ReadableHits(PassageReading(texts, POLICIES, RedactedMessages()), may_read, "", (), DEFAULT_WEIGHTS, limit)
 
 
 async def test_if_the_best_may_be_shown_no_others_are_read():
