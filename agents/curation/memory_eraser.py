@@ -147,7 +147,7 @@ async def drop_erased_proposals(connection: Connection, batch: CandidateBatch, r
     dropped = {ruling.candidate_id for ruling in rulings if ruling.reason == MEMORY_ERASED}
     sources = [source for each in batch.candidates if each.candidate_id in dropped for source in each.sources]
     erasing = ErasedMemories(connection)
-    await erasing.drop_proposals([batch.request_id], await erasing.among(batch.namespace, sources))
+    await erasing.drop_proposals(await erasing.among(batch.namespace, sources), batch.request_id)
 
 
 def purge(ledger: Ledger, memories: Sequence[Memory], command: Command, now: datetime) -> None:

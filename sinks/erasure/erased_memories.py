@@ -49,20 +49,18 @@ class ErasedMemories:
         """Deletes the words of recorded memories outside of their rows, while their versions exist: in stored answers of models,
         verdicts, findings of dry runs, and wishes to forget."""
         with translated("erasing copies of memories"):
-            rows = await self._connection.fetch(query("erased_memories", "requests"), list(memory_ids))
             await self._connection.execute(query("erased_memories", "drop_wishes"), namespace, list(memory_ids))
             await self._connection.execute(query("erased_memories", "drop_findings"), namespace, list(memory_ids))
             await self._connection.execute(query("purges", "drop_resolutions"), namespace)
-        await self.drop_proposals([row[0] for row in rows], messages)
+        await self.drop_proposals(messages)
 
-    async def drop_proposals(self, request_ids: Sequence[str], messages: Messages) -> None:
-        """Deletes what models proposed from these messages from the stored answers to requests."""
-        if request_ids and messages:
+    async def drop_proposals(self, messages: Messages, request_id: str | None = None) -> None:
+        """Deletes what models proposed from these messages from all stored answers, or from the answer to one request."""
+        if messages:
             columns = [list(column) for column in zip(*messages, strict=True)]
+            request = None if request_id is None else storable(request_id)
             with translated("erasing copies of memories"):
-                await self._connection.execute(
-                    query("erased_memories", "drop_proposals"), list(map(storable, request_ids)), *columns
-                )
+                await self._connection.execute(query("erased_memories", "drop_proposals"), request, *columns)
 
     async def among(self, namespace: str, sources: Collection[Source]) -> Messages:
         """Those of these messages from which a memory of the namespace was erased. A shadow has those of its live

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from schemas.codec import encode
 from schemas.erasure.receipts import Remains
 from schemas.extraction.links import Link
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.policies.policies import Policies
 from sinks.access.audit import Audit
 from sinks.extraction.answers import Extractions
 from tests.builders.slices import slice_of
+from tests.builders.wishes import ADAS_NAMESPACE, ada_says
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -172,24 +174,45 @@ async def test_a_memory_without_source_messages_is_erased(bench: "Bench") -> Non
     assert await bench.live_texts("n") == []
 
 
+async def store_answer(bench: "Bench", request: ExtractionRequest, *proposals: dict[str, Any]) -> None:
+    extractions = Extractions(bench.pool)
+    answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": proposals})
+    await extractions.lease(request, "worker", 60)
+    await extractions.store_answer(request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1)
+
+
+async def proposed(bench: "Bench", request: ExtractionRequest) -> list[str]:
+    answer = await bench.pool.fetchval("SELECT answer FROM extractions WHERE request_id = $1", request.request_id)
+    return [each["text"] for each in answer["proposals"]]
+
+
 async def test_stored_answers_lose_what_was_proposed_from_the_messages_of_an_erased_memory(bench: "Bench") -> None:
-    extractions, request = Extractions(bench.pool), slice_of("I have a secret zeppelin.", "I like tea.")
+    request = slice_of("I have a secret zeppelin.", "I like tea.")
+    again = replace(request, request_id="of which no memory was made yet")
     said, other = request.messages
     proposals = [
         {"kind": "fact", "text": SECRET, "message_ids": [said.message_id], "confidence": 0.9},
         {"kind": "fact", "text": "User likes tea", "message_ids": [other.message_id], "confidence": 0.9},
     ]
-    answer = {"answers": "extraction", "provider": "p", "model": "m", "proposals": proposals}
-    await extractions.lease(request, "worker", 60)
-    stored = encode(answer)
-    await extractions.store_answer(request.request_id, "worker", stored, provider="p", model="m", usage={}, parts=1)
+    await store_answer(bench, request, *proposals)
+    await store_answer(bench, again, *proposals)
     candidate = bench.candidate(SECRET, sources=(request.source(said),))
     batch = bench.batch(candidate, request_id=request.request_id, conversation_id=request.conversation_id)
     (ruling,) = (await bench.curator.curate(batch)).rulings
     await bench.curator.apply_command(command("erase", memory_id=ruling.memory_id))
-    left = await bench.pool.fetchval("SELECT answer FROM extractions WHERE request_id = $1", request.request_id)
-    assert [each["text"] for each in left["proposals"]] == ["User likes tea"]
+    assert await proposed(bench, request) == await proposed(bench, again) == ["User likes tea"]
     assert await tables_with(bench, "zeppelin") == set()
+
+
+async def test_the_stored_answer_with_the_wish_that_had_a_memory_forgotten_loses_its_words(bench: "Bench") -> None:
+    await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
+    asking = ada_says("Please forget that I live in Berlin.", conversation_id="second")
+    message_ids = [asking.messages[0].message_id]
+    wish = {"kind": "wish", "text": "User lives in Berlin", "message_ids": message_ids, "confidence": 0.9}
+    await store_answer(bench, asking, wish)
+    await bench.extract_and_curate(asking)
+    await erase(bench, await bench.only_memory(ADAS_NAMESPACE, "deleted"))
+    assert await proposed(bench, asking) == []
 
 
 async def test_the_profile_loses_an_erased_constraint(bench: "Bench") -> None:

@@ -89,6 +89,18 @@ async def test_an_import_restores_an_erased_memory_deliberately_and_its_changes_
     assert await tables_with(bench, "zeppelin") == set()
 
 
+async def test_messages_of_an_erased_memory_stay_hidden_when_changes_of_its_import_are_undone(bench: "Bench") -> None:
+    memory = await bench.remember(SECRET)
+    await erase(bench, memory)
+    back = command("import", memory_id=memory.memory_id, text=SECRET, origin=Origin(sources=memory.sources))
+    await bench.curator.apply_command(back)
+    undone = [await bench.curator.apply_command(command("undo", memory_id=memory.memory_id)) for _ in range(2)]
+    assert [each.change for each in undone] == ["deleted", "restored"]
+    rejected = await bench.curator.apply_command(command("undo", memory_id=memory.memory_id, version=99))
+    assert rejected.status == "rejected"
+    assert await hidden(bench) == {memory.sources[0].message_id}
+
+
 async def test_an_erased_memory_that_a_wish_had_forgotten_stays_hidden_and_its_wish_loses_its_words(
     bench: "Bench",
 ) -> None:
