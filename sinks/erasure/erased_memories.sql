@@ -52,20 +52,36 @@ WHERE EXISTS (SELECT FROM erased_memories
               WHERE namespace = $1 AND messages @> jsonb_build_array(
                   jsonb_build_object('conversation_id', said.conversation_id, 'message_id', said.message_id)))
 
+-- name: count_hidden
+-- Counts those of these messages that searches leave out.
+SELECT count(*) FROM unnest($1::text[], $2::text[]) AS said (conversation_id, message_id)
+WHERE EXISTS (SELECT FROM hidden_messages hidden
+              WHERE hidden.conversation_id = said.conversation_id AND hidden.message_id = said.message_id
+                AND hidden.namespace NOT LIKE '~%')
+
+-- name: of_erasure
+-- The messages of memory $2 of namespace $1, and of those that were erased with it.
+SELECT DISTINCT said->>'conversation_id' AS conversation_id, said->>'message_id' AS message_id
+FROM erased_memories named
+     JOIN erased_memories gone USING (namespace, erased_at)
+     CROSS JOIN LATERAL jsonb_array_elements(gone.messages) AS said
+WHERE named.namespace = $1 AND named.memory_id = $2
+
 -- name: of_namespace
 SELECT DISTINCT said->>'conversation_id' AS conversation_id, said->>'message_id' AS message_id
 FROM erased_memories CROSS JOIN LATERAL jsonb_array_elements(messages) AS said
 WHERE namespace = $1
 
 -- name: replayed
--- Memories of shadow $1, of any status, that come from a message of which a memory of live namespace $2 was erased.
+-- Memories of shadow $1, of any status, that come from one of these messages. Reads each version once.
 SELECT * FROM memories
 WHERE namespace = $1 AND memory_id IN (
-    SELECT said.memory_id
-    FROM erased_memories gone
-         CROSS JOIN LATERAL jsonb_array_elements(gone.messages) AS message
-         JOIN memory_versions said ON said.namespace = $1 AND said.after->'sources' @> jsonb_build_array(message)
-    WHERE gone.namespace = $2)
+    SELECT version.memory_id
+    FROM memory_versions version
+         CROSS JOIN LATERAL jsonb_array_elements(coalesce(version.after->'sources', '[]')) AS source
+         JOIN unnest($2::text[], $3::text[]) AS said (conversation_id, message_id)
+              ON source->>'conversation_id' = said.conversation_id AND source->>'message_id' = said.message_id
+    WHERE version.namespace = $1)
 ORDER BY memory_id
 
 -- name: drop_proposals
@@ -89,22 +105,18 @@ SET answer = jsonb_set(answer, '{proposals}', coalesce(
          WHERE NOT coalesce(proposal->'message_ids' ?| affected.message_ids, false)), '[]'))
 FROM affected WHERE extractions.request_id = affected.request_id
 
--- name: drop_wishes
--- Deletes the wishes that had these memories forgotten and quote what they say.
-DELETE FROM forgotten
-WHERE namespace = $1 AND (wish ? 'statement' OR wish ? 'said')
-  AND wish_id IN (SELECT cause->>'wish_id' FROM memory_versions WHERE memory_id = ANY ($2::text[]))
-
 -- name: drop_findings
--- Deletes the findings of dry runs about these memories, or about their messages.
+-- Deletes the findings of dry runs about memories $4, or about these messages.
 DELETE FROM consolidation_findings
 WHERE namespace = $1
-  AND (memory_id = ANY ($2::text[])
-       OR EXISTS (SELECT FROM erased_memories gone
-                       CROSS JOIN LATERAL jsonb_array_elements(gone.messages) AS said
-                  WHERE gone.memory_id = ANY ($2::text[])
-                    AND said->>'conversation_id' = consolidation_findings.conversation_id
-                    AND said->>'message_id' = ANY (consolidation_findings.message_ids)))
+  AND (memory_id = ANY ($4::text[])
+       OR EXISTS (SELECT FROM unnest($2::text[], $3::text[]) AS said (conversation_id, message_id)
+                  WHERE said.conversation_id = consolidation_findings.conversation_id
+                    AND said.message_id = ANY (consolidation_findings.message_ids)))
+
+-- name: drop_resolutions
+-- Deletes the verdicts of models on unsettled candidates of these conversations. The model is called again for them.
+DELETE FROM resolutions WHERE namespace = $1 AND conversation_id = ANY ($2::text[])
 
 -- name: drop_namespace
 -- Deletes what is kept of memories that were erased until the purge at $2.

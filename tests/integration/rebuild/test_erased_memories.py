@@ -3,7 +3,9 @@
 from schemas.extraction.candidates import Source
 from schemas.memories.commands import Command, Origin
 from sinks.postgres.connection import Pool
+from tests.builders.slices import slice_of
 from tests.integration.curation_bench import NOON, Bench
+from tests.integration.erasure.erasing import proposed, store_answer
 from tests.integration.erasure.purging import LATER, after, purge
 from tests.integration.rebuild.rebuilding import COMPARED, DELETED, ERASED, HIDDEN, VERSIONS, command, rebuilt, rows
 
@@ -66,3 +68,17 @@ async def test_a_rebuild_keeps_the_messages_of_all_erasures_of_a_memory(bench: B
     assert len(erased["messages"]) == 2
     assert [erased] == await rows(bench.pool, ERASED)
     assert await rows(other, HIDDEN) == await rows(bench.pool, HIDDEN)
+
+
+async def test_a_rebuild_onto_a_backup_erases_its_copies_of_a_memory_that_was_erased_since(
+    bench: Bench, other: Pool
+) -> None:
+    request = slice_of("I have a secret.")
+    source = request.source(request.messages[0])
+    memory = await bench.remember("My secret", sources=(source,))
+    await rebuilt(other, bench.publisher.records)
+    proposal = {"kind": "fact", "text": "My secret", "message_ids": [source.message_id], "confidence": 0.9}
+    await store_answer(other, request, proposal)
+    await command(bench, "erase", memory_id=memory.memory_id)
+    await rebuilt(other, bench.publisher.records, onto_backup=True)
+    assert await proposed(other, request) == []
