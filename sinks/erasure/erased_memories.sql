@@ -74,15 +74,15 @@ WHERE namespace = $1
 
 -- name: replayed
 -- Memories of shadow $1, of any status, that come from one of these messages. Reads each version once.
-SELECT * FROM memories
-WHERE namespace = $1 AND memory_id IN (
-    SELECT version.memory_id
+WITH found AS MATERIALIZED (
+    SELECT DISTINCT version.memory_id
     FROM memory_versions version
          CROSS JOIN LATERAL jsonb_array_elements(coalesce(version.after->'sources', '[]')) AS source
          JOIN unnest($2::text[], $3::text[]) AS said (conversation_id, message_id)
               ON source->>'conversation_id' = said.conversation_id AND source->>'message_id' = said.message_id
-    WHERE version.namespace = $1)
-ORDER BY memory_id
+    WHERE version.namespace = $1
+)
+SELECT memories.* FROM memories JOIN found USING (memory_id) WHERE namespace = $1 ORDER BY memory_id
 
 -- name: drop_proposals
 -- Removes what models proposed from these messages from all stored answers, or from the answer to request $1. Locks in the
