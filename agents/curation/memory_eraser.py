@@ -16,12 +16,13 @@ from agents.curation.rules.ledger.outcomes import ErasedMemory, Outcome, Ruling,
 from schemas.erasure.receipts import Remains
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
-from schemas.memories.events import Cause
+from schemas.memories.events import Cause, MessageId
 from schemas.memories.memories import Memory
 from sinks.access.audit import Audit, Audited
 from sinks.erasure.erased_memories import ErasedMemories, Messages
 from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
+from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.memories.settlements import Settlements
 from sinks.outbox.projector import put_records
@@ -57,10 +58,11 @@ class MemoryEraser:
         async with self._deciding_transaction(namespace) as connection:
             known = await Settlements(connection).of_command(namespace, command.command_id)
             outcome = as_repeated(known) if known else await self._decide(connection, command, remains, now)
-            shadows = await shadows_of(connection, namespace)
+            said = await ErasedMemories(connection).messages_of(namespace, command.memory_id or "")
+            shadows = await shadows_of(connection, namespace) if said else ()
         for shadow in shadows:
             async with self._deciding_transaction(shadow) as connection:
-                await self._erase_replayed(connection, shadow, command, now)
+                await self._erase_replayed(connection, shadow, command, said, now)
         return outcome
 
     async def _decide(
@@ -95,45 +97,41 @@ class MemoryEraser:
         """Erases the memory that the ledger purged, and those that were merged into it."""
         purge(ledger, absorbed, command, now)
         erasing, gone = ErasedMemories(connection), [entry.after.memory_id for entry in ledger.entries]
-        messages = await erasing.record(ledger.namespace, gone, now)
+        said = await erasing.record(ledger.namespace, gone, now)
         if not command.keep_messages:
             for memory_id in gone:
                 await erasing.hide(memory_id)
-        causes = {
-            memory_id: replace(cause_of(command), messages=found[:MAX_PUBLISHED], messages_kept=command.keep_messages)
-            for memory_id, found in messages.items()
-        }
-        said = frozenset((each.conversation_id, each.message_id) for found in messages.values() for each in found)
-        counts = await self._write(connection, ledger, causes, said, now)
+        hidden = await erasing.count_hidden(said)  # a wish may have hidden the messages that the command keeps
+        cause = replace(cause_of(command), messages=published(said), messages_kept=command.keep_messages and not hidden)
+        counts = await self._write(connection, ledger, cause, said, now)
         return ErasedMemory(
-            memories=len(gone),
-            versions=sum(each.versions for each in counts),
-            vectors=sum(each.vectors for each in counts),
+            memories=counts.memories,
+            versions=counts.versions,
+            vectors=counts.vectors,
             messages=len(said),
-            messages_hidden=not command.keep_messages,
+            messages_hidden=hidden == len(said),
             remains=remains,
         )
 
-    async def _erase_replayed(self, connection: Connection, shadow: str, command: Command, now: datetime) -> None:
-        """Erases what a replay made of the messages of erased memories."""
-        if not (replayed := await ErasedMemories(connection).replayed(shadow)):
+    async def _erase_replayed(
+        self, connection: Connection, shadow: str, command: Command, said: Messages, now: datetime
+    ) -> None:
+        """Erases what a replay made of the messages of the erased memory."""
+        if not (replayed := await ErasedMemories(connection).replayed(shadow, said)):
             return
         ledger = await open_ledger(connection, shadow, replayed, (), None)
         purge(ledger, replayed, command, now)
-        causes = {each.memory_id: cause_of(command) for each in replayed}
-        said = await ErasedMemories(connection).messages(command.namespace)
-        await self._write(connection, ledger, causes, said, now)
+        await self._write(connection, ledger, cause_of(command), said, now)
 
     async def _write(
-        self, connection: Connection, ledger: Ledger, causes: dict[str, Cause], said: Messages, now: datetime
-    ) -> list[PurgeCounts]:
+        self, connection: Connection, ledger: Ledger, cause: Cause, said: Messages, now: datetime
+    ) -> PurgeCounts:
         """Erases the purged memories of the ledger, which come from the messages `said`, and removes the links to them."""
-        namespace, gone = ledger.namespace, list(ledger.entries)
+        namespace, gone = ledger.namespace, [entry.after for entry in ledger.entries]
         relink(ledger, await Memories(connection).linking(namespace, removed_memories(ledger)), now)
-        await ErasedMemories(connection).drop_copies(namespace, list(causes), said)
-        counts = [
-            await Purges(connection).erase(namespace, [each.after], causes[each.after.memory_id], now) for each in gone
-        ]
+        await ErasedMemories(connection).drop_copies(namespace, [each.memory_id for each in gone], said)
+        await ForgottenWishes(connection).drop_old(namespace, now)
+        counts = await Purges(connection).erase(namespace, gone, cause, now)
         await writer.record(connection, namespace, ledger.entries[len(gone) :], self._embedding_model)
         changes = [(entry.before, entry.after) for entry in ledger.entries]
         await put_records(
@@ -147,13 +145,18 @@ async def drop_erased_proposals(connection: Connection, batch: CandidateBatch, r
     dropped = {ruling.candidate_id for ruling in rulings if ruling.reason == MEMORY_ERASED}
     sources = [source for each in batch.candidates if each.candidate_id in dropped for source in each.sources]
     erasing = ErasedMemories(connection)
-    await erasing.drop_proposals([batch.request_id], await erasing.among(batch.namespace, sources))
+    if erased := await erasing.among(batch.namespace, sources):
+        await erasing.drop_proposals(erased, batch.request_id)
 
 
 def purge(ledger: Ledger, memories: Sequence[Memory], command: Command, now: datetime) -> None:
     """Enters the removal of memories into the ledger."""
     for each in memories:
         ledger.enter("purged", change.deleted(each, now), cause_of(command), now)
+
+
+def published(said: Messages) -> tuple[MessageId, ...]:
+    return tuple(MessageId(conversation_id=each[0], message_id=each[1]) for each in sorted(said)[:MAX_PUBLISHED])
 
 
 def cause_of(command: Command) -> Cause:

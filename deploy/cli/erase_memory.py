@@ -16,6 +16,7 @@ from schemas.counts import counted
 from schemas.errors import Misconfigured
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
+from schemas.policies.shadows import is_reserved
 from sinks.erasure.erased_memories import ErasedMemories
 from sinks.memories.command_results import CommandResults
 from sinks.memories.reader import Memories
@@ -34,7 +35,7 @@ class PlannedMemory(Struct, frozen=True, kw_only=True):
 
 async def plan_memory(pool: Pool, memory_id: str, json: bool) -> int:
     """Prints what an erasure of the memory would delete. Raises Misconfigured for an unknown one."""
-    memory = await Memories(pool).get(memory_id)
+    memory = await find_memory(pool, memory_id)
     if memory is None:
         return await print_absent(pool, memory_id, json)
     held = await ErasedMemories(pool).held(memory_id)
@@ -53,7 +54,7 @@ async def plan_memory(pool: Pool, memory_id: str, json: bool) -> int:
 async def erase_memory(settings: Settings, pool: Pool, memory_id: str, wait_s: float, json: bool, **fields: Any) -> int:
     """Erases the memory and prints the outcome; `fields` are those of the command. Returns 1 if the outcome is unknown after
     `wait_s` seconds. Raises Misconfigured for an unknown memory."""
-    memory = await Memories(pool).get(memory_id)
+    memory = await find_memory(pool, memory_id)
     if memory is None:
         return await print_absent(pool, memory_id, json)
     command = Command(
@@ -72,6 +73,12 @@ async def erase_memory(settings: Settings, pool: Pool, memory_id: str, wait_s: f
         finally:
             await commands.close()
     return print_outcome(memory, command, outcome, json)
+
+
+async def find_memory(pool: Pool, memory_id: str) -> Memory | None:
+    """The memory, unless a replay made it: those go with the memories whose messages they come from."""
+    memory = await Memories(pool).get(memory_id)
+    return None if memory is None or is_reserved(memory.namespace) else memory
 
 
 async def print_absent(pool: Pool, memory_id: str, json: bool) -> int:

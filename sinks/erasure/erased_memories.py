@@ -1,7 +1,7 @@
 """Memories that were erased alone. Only their ids and those of their source messages are kept, so that no memory is made of these
 messages again."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from schemas.codec import convert
@@ -23,11 +23,11 @@ class ErasedMemories:
     def __init__(self, connection: Reader) -> None:
         self._connection = connection
 
-    async def record(self, namespace: str, memory_ids: Sequence[str], at: datetime) -> dict[str, tuple[MessageId, ...]]:
-        """Records memories as erased, while their versions exist. Returns the messages that each of them came from."""
+    async def record(self, namespace: str, memory_ids: Sequence[str], at: datetime) -> Messages:
+        """Records memories as erased, while their versions exist. Returns the messages that they came from."""
         with translated("recording erased memories"):
             rows = await self._connection.fetch(query("erased_memories", "record"), namespace, list(memory_ids), at)
-        return {row["memory_id"]: convert(row["messages"], tuple[MessageId, ...]) for row in rows}
+        return messages_from(each for row in rows for each in convert(row["messages"], tuple[MessageId, ...]))
 
     async def held(self, memory_id: str) -> dict[str, int]:
         """The numbers of a memory's versions, vectors and source messages."""
@@ -45,24 +45,27 @@ class ErasedMemories:
         with translated("hiding messages"):
             await self._connection.execute(query("erased_memories", "hide"), memory_id)
 
-    async def drop_copies(self, namespace: str, memory_ids: Sequence[str], messages: Messages) -> None:
-        """Deletes the words of recorded memories outside of their rows, while their versions exist: in stored answers of models,
-        verdicts, findings of dry runs, and wishes to forget."""
-        with translated("erasing copies of memories"):
-            rows = await self._connection.fetch(query("erased_memories", "requests"), list(memory_ids))
-            await self._connection.execute(query("erased_memories", "drop_wishes"), namespace, list(memory_ids))
-            await self._connection.execute(query("erased_memories", "drop_findings"), namespace, list(memory_ids))
-            await self._connection.execute(query("purges", "drop_resolutions"), namespace)
-        await self.drop_proposals([row[0] for row in rows], messages)
+    async def count_hidden(self, messages: Messages) -> int:
+        """How many of these messages searches leave out."""
+        with translated("counting hidden messages"):
+            return int(await self._connection.fetchval(query("erased_memories", "count_hidden"), *columns_of(messages)))
 
-    async def drop_proposals(self, request_ids: Sequence[str], messages: Messages) -> None:
-        """Deletes what models proposed from these messages from the stored answers to requests."""
-        if request_ids and messages:
-            columns = [list(column) for column in zip(*messages, strict=True)]
-            with translated("erasing copies of memories"):
-                await self._connection.execute(
-                    query("erased_memories", "drop_proposals"), list(map(storable, request_ids)), *columns
-                )
+    async def drop_copies(self, namespace: str, memory_ids: Sequence[str], messages: Messages) -> None:
+        """Deletes the words of memories outside of their rows: in stored answers of models, verdicts, and findings of dry
+        runs. `messages` are those that the memories came from."""
+        conversation_ids, message_ids = columns_of(messages)
+        with translated("erasing copies of memories"):
+            found = (namespace, conversation_ids, message_ids, list(memory_ids))
+            await self._connection.execute(query("erased_memories", "drop_findings"), *found)
+            await self._connection.execute(query("erased_memories", "drop_resolutions"), namespace, conversation_ids)
+        await self.drop_proposals(messages)
+
+    async def drop_proposals(self, messages: Messages, request_id: str | None = None) -> None:
+        """Deletes what models proposed from these messages from all stored answers, or from the answer to one request."""
+        request = None if request_id is None else storable(request_id)
+        with translated("erasing copies of memories"):
+            values = (request, *columns_of(messages))
+            await self._connection.execute(query("erased_memories", "drop_proposals"), *values)
 
     async def among(self, namespace: str, sources: Collection[Source]) -> Messages:
         """Those of these messages from which a memory of the namespace was erased. A shadow has those of its live
@@ -82,11 +85,27 @@ class ErasedMemories:
             rows = await self._connection.fetch(query("erased_memories", "of_namespace"), namespace)
         return frozenset((row["conversation_id"], row["message_id"]) for row in rows)
 
-    async def replayed(self, shadow: str) -> tuple[Memory, ...]:
-        """Memories of a shadow, of any status, that come from a message of an erased memory."""
+    async def messages_of(self, namespace: str, memory_id: str) -> Messages:
+        """The messages of an erased memory, and of those that were erased with it; empty for any other memory."""
+        with translated("reading erased memories"):
+            rows = await self._connection.fetch(query("erased_memories", "of_erasure"), namespace, storable(memory_id))
+        return frozenset((row["conversation_id"], row["message_id"]) for row in rows)
+
+    async def replayed(self, shadow: str, messages: Messages) -> tuple[Memory, ...]:
+        """Memories of a shadow, of any status, that come from one of these messages."""
         with translated("reading memories to erase"):
-            rows = await self._connection.fetch(query("erased_memories", "replayed"), shadow, live_namespace_of(shadow))
+            rows = await self._connection.fetch(query("erased_memories", "replayed"), shadow, *columns_of(messages))
         return memories_from(rows)
+
+
+def messages_from(messages: Iterable[MessageId]) -> Messages:
+    return frozenset((each.conversation_id, each.message_id) for each in messages)
+
+
+def columns_of(messages: Messages) -> tuple[list[str], list[str]]:
+    """The ids of the conversations and of the messages."""
+    pairs = sorted(messages)
+    return [conversation_id for conversation_id, _ in pairs], [message_id for _, message_id in pairs]
 
 
 def is_among(sources: Collection[Source], messages: Messages) -> bool:

@@ -39,4 +39,8 @@ class ForgottenWishes:
         ]
         if rows:
             await self._connection.executemany(query("forgotten", "keep"), rows)
-            await self._connection.execute(query("forgotten", "drop_old"), namespace, now - KEPT)
+            await self.drop_old(namespace, now)
+
+    async def drop_old(self, namespace: str, now: datetime) -> None:
+        """Deletes the wishes of long ago."""
+        await self._connection.execute(query("forgotten", "drop_old"), namespace, now - KEPT)

@@ -15,9 +15,11 @@ ON CONFLICT DO NOTHING
 
 -- name: show_sources
 -- Shows the source messages of restored memories again. When the last memory of a wish is restored, the message with
--- the wish is shown too.
+-- the wish is shown too. What the erasure of a memory hid stays hidden, also if the memory was imported again.
 WITH back AS (
-    DELETE FROM hidden_messages WHERE hidden_by = ANY ($1::text[]) RETURNING wish_id
+    DELETE FROM hidden_messages
+    WHERE hidden_by = ANY ($1::text[]) AND NOT EXISTS (SELECT FROM erased_memories WHERE memory_id = hidden_by)
+    RETURNING wish_id
 )
 DELETE FROM hidden_messages wish USING back
 WHERE wish.hidden_by = back.wish_id AND NOT EXISTS (
@@ -26,7 +28,9 @@ WHERE wish.hidden_by = back.wish_id AND NOT EXISTS (
 )
 
 -- name: show
-DELETE FROM hidden_messages WHERE namespace = $1 AND hidden_by = $2
+-- What the erasure of a memory hid stays hidden.
+DELETE FROM hidden_messages
+WHERE namespace = $1 AND hidden_by = $2 AND NOT EXISTS (SELECT FROM erased_memories WHERE memory_id = hidden_by)
 
 -- name: adopt
 -- Hides messages that are hidden in a shadow, at the cutover of its generation.
@@ -35,7 +39,9 @@ SELECT DISTINCT $2::text, conversation_id, message_id, $3::text, wish_id FROM hi
 ON CONFLICT DO NOTHING
 
 -- name: drop_namespace
-DELETE FROM hidden_messages WHERE namespace = $1
+-- What memories hid that were erased after the purge stays hidden: `erased_memories` still has them.
+DELETE FROM hidden_messages
+WHERE namespace = $1 AND NOT EXISTS (SELECT FROM erased_memories WHERE memory_id = hidden_by)
 
 -- name: restore
 -- Restores hidden messages from versions, after a rebuild: the messages of memories that wishes deleted and nothing

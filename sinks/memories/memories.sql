@@ -103,14 +103,18 @@ WITH RECURSIVE earlier AS (
 SELECT * FROM earlier LIMIT $3
 
 -- name: absorbed_by
--- Memories that compaction merged into memory $2, directly or indirectly.
-WITH RECURSIVE absorbed AS (
+-- Memories that compaction merged into memory $2, directly or indirectly. Reads the namespace once, as no index has
+-- `superseded_by`.
+WITH RECURSIVE ended AS MATERIALIZED (
+    SELECT memory_id, version, superseded_by FROM memories
+    WHERE namespace = $1 AND status = 'deleted' AND superseded_by IS NOT NULL
+), absorbed AS (
     SELECT $2::text AS memory_id
     UNION
-    SELECT m.memory_id
-    FROM memories m JOIN absorbed ON m.superseded_by = absorbed.memory_id
-         JOIN memory_versions last ON last.memory_id = m.memory_id AND last.version = m.version
-    WHERE m.namespace = $1 AND m.status = 'deleted' AND last.change = 'compacted'
+    SELECT ended.memory_id
+    FROM ended JOIN absorbed ON ended.superseded_by = absorbed.memory_id
+         JOIN memory_versions last ON last.memory_id = ended.memory_id AND last.version = ended.version
+    WHERE last.change = 'compacted'
 )
 SELECT memories.* FROM memories JOIN absorbed USING (memory_id) WHERE memory_id <> $2::text
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from schemas.erasure.erasures import Fence
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
-from sinks.erasure.erased_memories import ErasedMemories
+from sinks.erasure.erased_memories import ErasedMemories, messages_from
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.reader import memories_from
@@ -186,8 +186,9 @@ async def apply_versions(connection: Connection, page: Page) -> None:
 async def apply_erasures(connection: Connection, erased: Iterable[RebuiltVersion]) -> None:
     erasing = ErasedMemories(connection)
     for each in erased:
-        memory_id = each.after.memory_id
-        await erasing.restore(each.after.namespace, memory_id, each.cause.messages, each.at)
+        namespace, memory_id, messages = each.after.namespace, each.after.memory_id, each.cause.messages
+        await erasing.restore(namespace, memory_id, messages, each.at)
+        await erasing.drop_copies(namespace, [memory_id], messages_from(messages))
         if not each.cause.messages_kept:
             await erasing.hide(memory_id)
 

@@ -3,8 +3,12 @@
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from schemas.codec import encode
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
+from sinks.extraction.answers import Extractions
+from sinks.postgres.connection import Pool
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -34,3 +38,17 @@ async def tables_with(bench: "Bench", words: str) -> set[str]:
 async def hidden(bench: "Bench", namespace: str = "n") -> set[str]:
     rows = await bench.pool.fetch("SELECT message_id FROM hidden_messages WHERE namespace = $1", namespace)
     return {row["message_id"] for row in rows}
+
+
+async def store_answer(pool: Pool, request: ExtractionRequest, *proposals: dict[str, Any]) -> None:
+    """Stores the proposals as the answer to a request."""
+    extractions = Extractions(pool)
+    answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": proposals})
+    await extractions.lease(request, "worker", 60)
+    await extractions.store_answer(request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1)
+
+
+async def proposed(pool: Pool, request: ExtractionRequest) -> list[str]:
+    """The texts of the stored answer."""
+    answer = await pool.fetchval("SELECT answer FROM extractions WHERE request_id = $1", request.request_id)
+    return [each["text"] for each in answer["proposals"]]

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from schemas.codec import encode
 from schemas.erasure.receipts import Remains
 from schemas.extraction.links import Link
 from schemas.kafka import topics
 from schemas.policies.policies import Policies
 from sinks.access.audit import Audit
-from sinks.extraction.answers import Extractions
+from sinks.memories.resolutions import Resolutions
 from tests.builders.slices import slice_of
+from tests.builders.wishes import ADAS_NAMESPACE, ada_says
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
-from tests.integration.erasure.erasing import SECRET, command, erase, hidden, tables_with
+from tests.integration.erasure.erasing import SECRET, command, erase, hidden, proposed, store_answer, tables_with
 from tests.integration.erasure.purging import LATER, after, purge
 
 
@@ -108,6 +108,9 @@ async def test_memories_that_compaction_merged_into_an_erased_memory_are_erased_
     outcome = await erase(bench, kept)
     assert outcome.erased is not None
     assert (outcome.erased.memories, outcome.erased.messages) == (2, 2)
+    said = {source.message_id for memory in (kept, absorbed) for source in memory.sources}
+    events = [event.data for event in bench.events() if event.data.change == "purged"]
+    assert [{each.message_id for each in event.cause.messages} for event in events] == [said, said]
     assert await tables_with(bench, "secret dock") == set()
     assert await bench.memories.get(absorbed.memory_id) is None
 
@@ -173,23 +176,42 @@ async def test_a_memory_without_source_messages_is_erased(bench: "Bench") -> Non
 
 
 async def test_stored_answers_lose_what_was_proposed_from_the_messages_of_an_erased_memory(bench: "Bench") -> None:
-    extractions, request = Extractions(bench.pool), slice_of("I have a secret zeppelin.", "I like tea.")
+    request = slice_of("I have a secret zeppelin.", "I like tea.")
+    again = replace(request, request_id="of which no memory was made yet")
     said, other = request.messages
     proposals = [
         {"kind": "fact", "text": SECRET, "message_ids": [said.message_id], "confidence": 0.9},
         {"kind": "fact", "text": "User likes tea", "message_ids": [other.message_id], "confidence": 0.9},
     ]
-    answer = {"answers": "extraction", "provider": "p", "model": "m", "proposals": proposals}
-    await extractions.lease(request, "worker", 60)
-    stored = encode(answer)
-    await extractions.store_answer(request.request_id, "worker", stored, provider="p", model="m", usage={}, parts=1)
+    await store_answer(bench.pool, request, *proposals)
+    await store_answer(bench.pool, again, *proposals)
     candidate = bench.candidate(SECRET, sources=(request.source(said),))
     batch = bench.batch(candidate, request_id=request.request_id, conversation_id=request.conversation_id)
     (ruling,) = (await bench.curator.curate(batch)).rulings
     await bench.curator.apply_command(command("erase", memory_id=ruling.memory_id))
-    left = await bench.pool.fetchval("SELECT answer FROM extractions WHERE request_id = $1", request.request_id)
-    assert [each["text"] for each in left["proposals"]] == ["User likes tea"]
+    assert await proposed(bench.pool, request) == await proposed(bench.pool, again) == ["User likes tea"]
     assert await tables_with(bench, "zeppelin") == set()
+
+
+async def test_the_stored_answer_with_the_wish_that_had_a_memory_forgotten_loses_its_words(bench: "Bench") -> None:
+    await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
+    asking = ada_says("Please forget that I live in Berlin.", conversation_id="second")
+    message_ids = [asking.messages[0].message_id]
+    wish = {"kind": "wish", "text": "User lives in Berlin", "message_ids": message_ids, "confidence": 0.9}
+    await store_answer(bench.pool, asking, wish)
+    await bench.extract_and_curate(asking)
+    await erase(bench, await bench.only_memory(ADAS_NAMESPACE, "deleted"))
+    assert await proposed(bench.pool, asking) == []
+
+
+async def test_verdicts_are_deleted_of_the_conversations_that_an_erased_memory_came_from(bench: "Bench") -> None:
+    memory = await bench.remember(SECRET)
+    for conversation_id in ("c", "d"):
+        part = bench.batch("User likes tea", request_id=conversation_id, conversation_id=conversation_id)
+        await Resolutions(bench.pool).keep(part, [], NOON)
+    await erase(bench, memory)
+    left = await bench.pool.fetch("SELECT conversation_id FROM resolutions")
+    assert [row["conversation_id"] for row in left] == ["d"]
 
 
 async def test_the_profile_loses_an_erased_constraint(bench: "Bench") -> None:

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Origin
-from sinks.memories.forgotten import ForgottenWishes
+from schemas.policies.policies import Policies
+from sinks.memories.forgotten import KEPT, ForgottenWishes
 from sinks.memories.hidden_messages import HiddenMessages
 from tests.builders.wishes import ADAS_NAMESPACE, ada_says
 from tests.integration.curation_bench import NOON
@@ -89,21 +90,44 @@ async def test_an_import_restores_an_erased_memory_deliberately_and_its_changes_
     assert await tables_with(bench, "zeppelin") == set()
 
 
-async def test_an_erased_memory_that_a_wish_had_forgotten_stays_hidden_and_its_wish_loses_its_words(
+async def test_messages_of_an_erased_memory_stay_hidden_when_changes_of_its_import_are_undone(bench: "Bench") -> None:
+    memory = await bench.remember(SECRET)
+    await erase(bench, memory)
+    back = command("import", memory_id=memory.memory_id, text=SECRET, origin=Origin(sources=memory.sources))
+    await bench.curator.apply_command(back)
+    undone = [await bench.curator.apply_command(command("undo", memory_id=memory.memory_id)) for _ in range(2)]
+    assert [each.change for each in undone] == ["deleted", "restored"]
+    rejected = await bench.curator.apply_command(command("undo", memory_id=memory.memory_id, version=99))
+    assert rejected.status == "rejected"
+    assert await hidden(bench) == {memory.sources[0].message_id}
+
+
+async def test_an_erased_memory_that_a_wish_had_forgotten_stays_hidden_and_its_wish_holds_until_its_own_end(
     bench: "Bench",
 ) -> None:
+    other = await bench.curator.apply_command(command("create", ADAS_NAMESPACE, text="User likes tea"))
     await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
     await bench.extract_and_curate(ada_says("Please forget that I live in Berlin.", conversation_id="second"))
     memory = await bench.only_memory(ADAS_NAMESPACE, "deleted")
     async with bench.pool.acquire() as connection:
         assert await ForgottenWishes(connection).since(ADAS_NAMESPACE, NOON - LATER)
-    assert (await erase(bench, memory)).change == "purged"
-    assert await tables_with(bench, "Berlin") == set()
+    outcome = await erase(bench, memory, keep_messages=True)
+    assert outcome.erased is not None
+    assert outcome.erased.messages_hidden, "the wish hides them"
+    assert not [each for each in bench.events(ADAS_NAMESPACE) if each.data.cause.messages_kept]
+    assert await tables_with(bench, "Berlin") == {"forgotten"}
     rows = await bench.pool.fetch("SELECT conversation_id FROM hidden_messages")
     assert {row["conversation_id"] for row in rows} == {"first", "second"}
     undone = await bench.curator.apply_command(command("undo", ADAS_NAMESPACE, memory_id=memory.memory_id))
     assert undone.status == "rejected"
     assert await bench.pool.fetchval("SELECT count(*) FROM hidden_messages") == len(rows)
+    late = await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="before the wish"))
+    assert late.candidates
+    assert await bench.live_texts(ADAS_NAMESPACE) == ["User likes tea"]
+
+    later = bench.curator_under(Policies(), clock=lambda: NOON + 2 * KEPT)
+    await later.apply_command(command("erase", ADAS_NAMESPACE, memory_id=other.memory_id))
+    assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 0
 
 
 async def test_the_purge_of_a_namespace_also_deletes_what_is_kept_of_its_erased_memories(bench: "Bench") -> None:

@@ -19,6 +19,7 @@ COMPARED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status <> 'dele
 DELETED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status = 'deleted' ORDER BY memory_id"
 VERSIONS = "SELECT to_jsonb(v) AS row FROM memory_versions v ORDER BY memory_id, version"
 HIDDEN = "SELECT to_jsonb(h) AS row FROM hidden_messages h ORDER BY conversation_id, message_id, hidden_by"
+ERASED = "SELECT to_jsonb(e) - 'erased_at' AS row FROM erased_memories e ORDER BY memory_id"
 SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
 
 

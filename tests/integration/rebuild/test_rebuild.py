@@ -233,31 +233,3 @@ async def test_an_older_record_in_another_partition_restores_nothing_deleted(ben
     await rebuilt(other, list(reversed(events)))
     there = [row["memory_id"] for row in await rows(other, COMPARED)]
     assert there == [memory.memory_id for memory in await bench.memories.in_namespace("n")]
-
-
-async def test_a_rebuild_leaves_an_erased_memory_erased_its_messages_hidden_and_nothing_is_made_of_them_again(
-    bench: Bench, other: Pool
-) -> None:
-    memory, kept = await bench.remember("My secret"), await bench.remember("My other secret")
-    await command(bench, "erase", memory_id=memory.memory_id)
-    await command(bench, "erase", memory_id=kept.memory_id, keep_messages=True)
-    await rebuilt(other, bench.publisher.records)
-    for statement in (COMPARED, DELETED, VERSIONS):
-        assert await rows(other, statement) == []
-    erased = "SELECT to_jsonb(e) - 'erased_at' AS row FROM erased_memories e ORDER BY memory_id"
-    assert await rows(other, erased) == await rows(bench.pool, erased) != []
-    assert await rows(other, HIDDEN) == await rows(bench.pool, HIDDEN) != []
-    after = Bench(other)
-    for source in (*memory.sources, *kept.sources):
-        outcome = await after.curator.curate(after.batch(after.candidate("My secret", sources=(source,))))
-        assert outcome.rulings[0].result == "dropped"
-
-
-async def test_a_rebuild_onto_a_backup_erases_a_memory_of_the_backup_that_was_erased_since(
-    bench: Bench, other: Pool
-) -> None:
-    memory = await bench.remember("My secret")
-    await rebuilt(other, bench.publisher.records)
-    await command(bench, "erase", memory_id=memory.memory_id)
-    await rebuilt(other, bench.publisher.records, onto_backup=True)
-    assert await rows(other, VERSIONS) == await rows(other, COMPARED) == []

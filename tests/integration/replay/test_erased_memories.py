@@ -1,5 +1,9 @@
 """No replay, cutover or undo of a cutover brings an erased memory back."""
 
+import pytest
+
+from deploy.cli.erase_memory import plan_memory
+from schemas.errors import Misconfigured
 from schemas.policies.shadows import shadow_of
 from tests.integration.replay.replaying import (
     ADA,
@@ -66,6 +70,26 @@ async def test_a_cutover_before_the_shadow_is_cleaned_restores_nothing(town: Tow
     assert (await town.diff(generation), await town.diff(again)) == ([], [])
     await town.cutover.cut_over(other)
     assert await town.live() == set()
+
+
+async def test_a_repeated_erasure_cleans_shadows_that_the_first_one_left(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    (memory,) = [each for each in await town.memories.in_namespace(ADA) if each.text == ALLERGIC]
+    await erase(town)
+    await town.pool.execute("UPDATE erased_memories SET namespace = 'away'")
+    await town.replay(GENERATION, BOTH)  # as if a worker had died before it cleaned this shadow
+    await town.pool.execute("UPDATE erased_memories SET namespace = $1", ADA)
+    assert await town.live(SHADOW) == {ALLERGIC, PREFERS}
+    await town.command("erase", memory_id=memory.memory_id)
+    assert await town.live(SHADOW) == {PREFERS}
+
+
+async def test_the_command_line_erases_no_memory_of_a_shadow(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.replay(GENERATION, BOTH)
+    (replayed,) = await town.memories.in_namespace(SHADOW)
+    with pytest.raises(Misconfigured, match="there is no memory"):
+        await plan_memory(town.pool, replayed.memory_id, json=False)
 
 
 async def test_the_undo_of_a_cutover_does_not_restore_a_memory_from_a_message_of_an_erased_one(town: Town):
