@@ -24,8 +24,8 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who changed a memory, and why: a candidate of a request, a user's wish to have it forgotten, or a command.
 
     `erased` is true for an erasure of the memory: with its namespace, or with conversations that it came from. A wish was
-    said in the message `message_id` of `conversation_id`; `said_again` are messages of the same user that say the forgotten
-    thing too, and leave search with it.
+    said in the message `message_id` of `conversation_id`; `said_again` are messages that the wish means, and others of the same
+    user that say the forgotten thing too: they leave search with it.
     """
 
     actor: str
