@@ -28,6 +28,12 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         require_storable(self.created_at, self.event_time, self.valid_from, self.valid_until, self.last_reinforced_at)
+        begins, ends = self.valid_from, self.valid_until
+        if begins is not None and ends is not None and ends < begins:
+            raise ValueError(
+                f"`valid_until` ({ends.isoformat()}) is before `valid_from` ({begins.isoformat()}): exchange them, or leave "
+                "out the wrong one"
+            )
 
 
 NewKinds: TypeAlias = Annotated[tuple[Kind, ...], Meta(max_length=16)]

@@ -25,8 +25,8 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `erased` is set for an erasure of the memory with its namespace, or with conversations that it came from. A memory that was
     erased alone has its source `messages` instead, at most 1,000; search finds them if `messages_kept`. A wish was said in the
-    message `message_id` of `conversation_id`; `said_again` are messages of the same user that say the forgotten thing too, and
-    leave search with it.
+    message `message_id` of `conversation_id`; `said_again` are messages that the wish means, and others of the same user that
+    say the forgotten thing too: they leave search with it.
     """
 
     actor: str

@@ -45,7 +45,7 @@ WHERE namespace = $1 AND NOT EXISTS (SELECT FROM erased_memories WHERE memory_id
 
 -- name: restore
 -- Restores hidden messages from versions, after a rebuild: the messages of memories that wishes deleted and nothing
--- restored, and the messages with the wishes.
+-- restored since, and the messages with the wishes.
 INSERT INTO hidden_messages (namespace, conversation_id, message_id, hidden_by, wish_id)
 SELECT DISTINCT gone.namespace, named.conversation_id, named.message_id, named.hidden_by, gone.cause->>'wish_id'
 FROM memory_versions gone
@@ -62,5 +62,8 @@ FROM memory_versions gone
          SELECT gone.cause->>'conversation_id', gone.cause->>'message_id', gone.cause->>'wish_id'
          WHERE gone.cause ? 'message_id'
      ) AS named
-WHERE gone.cause ? 'wish_id' AND gone.change IN ('deleted', 'expired')
+WHERE gone.cause ? 'wish_id' AND gone.change IN ('deleted', 'expired') AND NOT EXISTS (
+    SELECT FROM memory_versions later
+    WHERE later.memory_id = gone.memory_id AND later.version > gone.version AND later.after->>'status' = 'active'
+)
 ON CONFLICT DO NOTHING

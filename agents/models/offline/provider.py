@@ -3,7 +3,6 @@ the fallback when no model answers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from msgspec import structs
 
@@ -15,6 +14,7 @@ from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.classified_messages import classified_messages, parsed_messages
 from agents.models.offline.corrections import with_corrections
+from agents.models.offline.earlier_statements import iso_or_none
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, trusted_sentences
 from agents.models.offline.findings import ParsedMessage, Scores, findings_in
@@ -88,7 +88,9 @@ class OfflineProvider:
             for own in (own_memories(each.message, request, context.related, names),)
             for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
         ]
-        drafts = with_corrections(request, drafts)
+        drafts = with_corrections(
+            request, drafts, lambda message: own_memories(message, request, context.related, names)
+        )
         if context.policy.attributed:
             drafts += [*impersonal_drafts(request.messages, context.related), *experiences(request.messages)]
         if context.policy.note:
@@ -212,7 +214,3 @@ def draft_of(
         repeats=None if relation.repeats is None else numbers[relation.repeats],
         contradicts=None if relation.contradicts is None else numbers[relation.contradicts],
     )
-
-
-def iso_or_none(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.curation import wishes
+from schemas.extraction.candidates import Source
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
 from tests.builders.groups import batches_of, group_message, slices_of
@@ -85,6 +86,23 @@ async def test_undoing_the_undo_of_a_wish_hides_its_messages_again_as_often_as_t
     causes = [event.data.cause for event in bench.events(ADAS_NAMESPACE) if event.data.change == "deleted"]
     assert {cause.wish_id for cause in causes} == {batch.wishes[0].wish_id}
     assert [cause.command_id for cause in causes] == [None, "forget 0", "forget 1"]
+
+
+async def test_undoing_the_undo_of_a_wish_hides_again_what_the_wish_means_without_a_memory_of_it(
+    bench: "Bench",
+) -> None:
+    await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
+    (batch,) = await batches_of(ada_says("Please forget that I live in Berlin.", conversation_id="third"), GROUP)
+    hint = Source(conversation_id="second", message_id="m1")
+    await bench.curator.curate(replace(batch, wishes=(replace(batch.wishes[0], messages=(hint,)),)))
+    forgotten = await hidden(bench)
+    assert forgotten == {("first", "m1"), ("second", "m1"), ("third", "m1")}
+
+    gone = await bench.only_memory(ADAS_NAMESPACE, "deleted")
+    assert await undo(bench, gone.memory_id, "restore") == "accepted"
+    assert await hidden(bench) == set()
+    assert await undo(bench, gone.memory_id, "forget") == "accepted"
+    assert await hidden(bench) == forgotten
 
 
 async def test_messages_that_name_the_topic_of_a_wish_are_hidden_without_a_memory_until_the_wish_is_undone(

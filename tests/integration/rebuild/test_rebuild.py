@@ -178,6 +178,20 @@ async def test_messages_hidden_by_a_wish_stay_hidden_after_a_rebuild_until_undon
     assert await rows(other, HIDDEN) == []
 
 
+async def test_a_rebuild_hides_no_message_of_a_memory_that_was_restored_and_later_deleted_by_hand(
+    bench: Bench, other: Pool
+) -> None:
+    berlin = await bench.remember("User lives in Berlin")
+    asked = Source(conversation_id="c", message_id="asked")
+    await bench.curator.curate(bench.batch(wishes=(Wish(wish_id="w", message=asked, statement=berlin.text),)))
+    await command(bench, "undo", memory_id=berlin.memory_id)
+    await command(bench, "delete", memory_id=berlin.memory_id)
+    assert await rows(bench.pool, HIDDEN) == []
+
+    await rebuilt(other, bench.publisher.records)
+    assert await rows(other, HIDDEN) == []
+
+
 async def test_followers_of_a_namespace_read_the_same_events_after_a_rebuild(bench: Bench, other: Pool) -> None:
     """A sequence that is missing would be told as an erasure."""
     await lived(bench)

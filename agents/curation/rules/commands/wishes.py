@@ -158,8 +158,8 @@ def forget(
 ) -> WishOutcome:
     """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
     further messages with its content; `naming` are messages that name the wish's topic, hidden with the first memory, or
-    without one. In doubt, the limit applies to those that a model names and those that only the wish's words describe
-    together; a model's names alone decide if they keep to it."""
+    without one. The messages that the wish means are hidden with each. In doubt, the limit applies to those that a model
+    names and those that only the wish's words describe together; a model's names alone decide if they keep to it."""
     if not found and wish.is_unclear:
         return WishOutcome(wish_id=wish.wish_id, result="unclear", reason=UNCLEAR)
     if not found:
@@ -186,10 +186,13 @@ def forget(
         conversation_id=wish.message.conversation_id,
         message_id=wish.message.message_id,
     )
+    meant = [
+        MessageId(conversation_id=each.conversation_id, message_id=each.message_id) for each in wish.messages_meant
+    ]
     kind: Change = "deleted" if policy.on_forget_wish == "delete" else "expired"
     for memory in found:
         after = change.deleted(memory, now) if kind == "deleted" else change.retracted(memory, now)
-        again = (*said_again.get(memory.memory_id, ()), *(naming if memory is found[0] else ()))
+        again = (*meant, *said_again.get(memory.memory_id, ()), *(naming if memory is found[0] else ()))
         ledger.enter(kind, after, replace(cause, said_again=tuple(dict.fromkeys(again))), now)
     return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids, reason=reason)
 
