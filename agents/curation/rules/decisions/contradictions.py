@@ -189,10 +189,7 @@ def is_of_another(candidate: Candidate, memory: Memory) -> bool:
 
 
 def can_hold_beside(candidate: Candidate, memory: Memory) -> bool:
-    """Whether one of the two is temporary and the other is not: then neither ends the other, unless the candidate says that
-    something is over, as a temporary state may be before its time."""
-    if is_bounded(memory) and statement(candidate.text).ended:
-        return False
+    """Whether one of the two is temporary and the other is not: then neither ends the other."""
     return (candidate.valid_until is not None) != is_bounded(memory)
 
 

@@ -71,30 +71,6 @@ def test_a_temporary_statement_does_not_end_a_permanent_memory(
     assert at_its_end(porto, None, JUNE)[1].status == "expired"
 
 
-@pytest.mark.parametrize(
-    ("known", "said"),
-    [
-        ("User lives in Porto until June.", "User no longer lives in Porto."),
-        ("Tom works nights until June.", "Tom no longer works nights."),
-        ("Frau des Nutzers arbeitet bis Juni nachts.", "Frau des Nutzers arbeitet nicht mehr nachts."),
-    ],
-)
-def test_a_temporary_memory_ends_before_its_date_if_a_statement_says_that_it_is_over(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime, known: str, said: str
-) -> None:
-    ledger = Ledger("n", 1, [memory(known, valid_until=JUNE)])
-    settled_among_all(ledger, batch(), candidate(said), now)
-    assert [each.text for each in ledger.live_memories()] == [said]
-
-
-def test_a_permanent_statement_that_says_of_no_end_does_not_end_a_temporary_memory(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
-) -> None:
-    ledger = Ledger("n", 1, [memory("User lives in Porto until June.", valid_until=JUNE)])
-    settled_among_all(ledger, batch(), candidate("User lives in Turku."), now)
-    assert len(ledger.live_memories()) == 2
-
-
 def test_a_correction_of_a_future_event_supersedes_the_memory_immediately(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
