@@ -136,11 +136,8 @@ def of_form(form: str, before: str, after: str) -> tuple[str, ...]:
     if form == "town":
         town = leading_names(value)
         return town if TIMES_OF_BIRTH.isdisjoint(town) else ()
-    if form == "home":  # "in a flat in Prague", not "to a MacBook"
-        said = normalise(value).split()
-        dwelling = not DWELLINGS.isdisjoint(said)
-        if said and said[0] in table().indefinite and not dwelling:
-            return ()
+    if form == "home":  # "in a flat in Prague"
+        dwelling = not DWELLINGS.isdisjoint(normalise(value).split())
         town = leading_names(value) or (leading_names(WITHIN.split(value)[-1]) if dwelling else ())
         return tuple(table().same_place.get(each, each) for each in town)
     found = content(value)

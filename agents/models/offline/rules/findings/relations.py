@@ -35,9 +35,9 @@ OBJECT_ENDS = re.compile(
 # Attributes with one value at a time: another value contradicts the earlier one of the same person.
 ATTRIBUTES = {
     "home": re.compile(
-        r"^User (?:now |currently |still )*(?:(?:lives|is based|resides) (?:in|at|near|on|with (?:his|her|their)|alone)\b"
-        r"|(?:(?:has |recently |just )*(?:moved|relocated)(?: from .+?)?|is moving) to (?!an? )[A-Z])|\baddress is\b|\bwohnt\b"
-        r"|gezogen|\bhabite\b|déménagé|\bvive en\b|se mudó"
+        r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
+        r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
+        r"|déménagé|\bvive en\b|se mudó"
     ),
     "employer": re.compile(
         r"\b(?:works|arbeitet|travaille|trabaja) (?:now )?(?:at|for|bei|für|chez|pour|para)\b|^User "
@@ -87,8 +87,8 @@ def is_opposed(finding: Finding, memory: Memory) -> bool:
     if finding.old is not None:
         return mentions_only_old(finding, memory)
     taken = attribute_of(finding.text)
-    if taken is not None:  # the curator tells places from products: "moved to Oslo", "moved to Notion"
-        return taken[0] != "home" and taken == attribute_of(memory.text)
+    if taken is not None:
+        return taken == attribute_of(memory.text)
     return (
         taste_differs(finding.text, memory.text)
         or choice_differs(finding.text, memory.text)

@@ -85,9 +85,6 @@ HAPPENED = (
     r"|at (?:the|an?)))"
 )
 
-DWELLING = r"(?:flat|house|apartment|studio|room|place|town|city|village|farm|suburb|cottage|country|state|dorm|condo)"
-JOB = r"(?:shifts?|teams?|departments?|office|job|role|project|plan|version)"
-A_PLACE = rf"an? (?:[\w-]+ )*?{DWELLING}\b|(?:the|my|our|another) (?!(?:\w+ )?{JOB}\b)|(?-i:[A-Z])"
 LIKES = (
     r"I (?:\w+ ){0,4}?(?:like|love|enjoy|adore|favou?r|hate|dislike|detest|despise|loathe)\b"
     r"|I (?:\w+ ){0,3}?(?:cannot stand|fan of|into|keen on|fond of|obsessed with)\b|I (?:\w+ )?find\b"
@@ -108,10 +105,7 @@ TOPICS = (
         tags=("home",),
         importance=0.7,
         about=starting(
-            r"I (?:\w+ ){0,3}?(?:am from|was born|grew up|come from"
-            r"|(?:live|lived|living|reside|based)\b"
-            r"(?! (?:for|off|by (?!the\b)|on (?!an?\b|the\b|my\b)|with (?!my\b|our\b|an?\b|two|three|friends)))"
-            rf"|(?:moved|moving|relocated)\b(?! to (?!{A_PLACE})))"
+            r"I (?:\w+ ){0,3}?(?:live|lived|living|reside|based|am from|was born|grew up|come from|moved|moving|relocated)\b"
             r"|my (?:\w+ )?(?:address|home ?town|time ?zone|native language|mother tongue|first language|pronouns)\b"
         ),
     ),
@@ -203,7 +197,7 @@ STATEMENTS = (
         kind="fact",
         importance=0.75,
         confidence=0.9,
-        topics=TOPICS,
+        tags=("home",),
     ),
     # Properties.
     Rule(

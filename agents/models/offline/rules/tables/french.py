@@ -34,7 +34,7 @@ TOPICS = topics(
     likes=r"j'(?:aime|adore)|je (?:n'aime|n'adore|préfère|déteste|ne supporte)|préférée?s?",
     allergy=r"allergi\w+|intoléran\w+",
     health=r"diab\w+|asthm\w+|végétari\w+|végane?|vegan|enceinte|cancer|handicap\w*|daltonien\w*",
-    home=r"j'habite|je vis(?! (?:pour|de |avec (?!m[aeo]|nos|deux|trois)))|je réside|je viens d|déménag\w+",
+    home=r"j'habite|je vis|je réside|je viens d|déménag\w+",
     work=r"travail\w*|emploi|métier|bénévol\w+|étudi\w+|université|école|infirmi\w+|médecin|prof\w*|avocate?|ingénieure?|retraitée?",
     family=r"femme|mari|mariée?|fille|fils|enfants?|frères?|sœurs?|soeurs?|mère|père|parents|chiens?|chats?|famille",
 )

@@ -44,8 +44,6 @@ IRREGULAR = {
         "vendo": "vende",
         "resido": "reside",
     },
-    **{"convertí": "convirtió", "reconvertí": "reconvirtió", "sentí": "sintió", "pedí": "pidió", "elegí": "eligió"},
-    **{"conseguí": "consiguió", "seguí": "siguió", "serví": "sirvió", "despedí": "despidió", "dormí": "durmió"},
     **{"he": "ha", "había": "había", "era": "era"},
 }
 IN_A = (
@@ -68,7 +66,7 @@ TOPICS = topics(
     likes=r"prefiero|odio|detesto|adoro|favorit[oa]s?",
     allergy=r"al[eé]rgi\w+|intoleran\w+",
     health=r"diabet\w*|diabét\w+|asma|vegetarian[oa]|vegan[oa]|celíac[oa]|zurd[oa]|daltónic[oa]|embarazada|cáncer",
-    home=r"vivo(?! (?:para|de |con (?!mis?|nuestr|dos|tres|un)))|resido|soy de|mud[ée]",
+    home=r"vivo|resido|soy de|mud[ée]",
     work=r"trabaj\w+|empleo|estudi\w+|universidad|escuela|enfermer[oa]|médic[oa]|profesora?|abogad[oa]|ingenier[oa]|jubilad[oa]",
     family=r"espos[oa]|marido|hij[oa]s?|herman[oa]s?|madre|padres?|familia|perr[oa]s?|gat[oa]s?|casad[oa]",
 )
