@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
+from agents.models.dates.date_matches import FoundDate
 from agents.models.dates.dates import dates_in
 from agents.models.dates.words import MONTHS, WEEKDAYS
 from agents.models.offline.rules.findings.relations import WORD
@@ -12,11 +13,11 @@ from agents.models.offline.rules.findings.relations import WORD
 # Words that open a correction.
 TAKES_BACK: Final = re.compile(
     r"^\W*(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero|ok|okay)[ ,.!]+){0,3}"
-    r"(?:sorry|oops|ups|whoops|wait|no|nope|nah|(?:i )?meant(?: to say)?|i mean|i misspoke|my mistake|make that|or rather"
-    r"|correction|scratch that|actually|in fact|hang on|my bad|typo|entschuldigung|verzeihung|nein|quatsch|moment|falsch"
-    r"|ich mein(?:e|te)|besser gesagt|korrektur|eigentlich|doch nicht|stimmt nicht|tut mir leid|pardon|désolée?|non|attends?"
-    r"|je me suis trompée?|je (?:veux|voulais) dire|ou plutôt|erreur|en fait|perdón|espera|qui(?:ero|se) decir|digo"
-    r"|mejor dicho|en realidad|me equivoqué|lo siento|error|corrección)\b|^\*",
+    r"(?:sorry|oops|ups|whoops|wait|no|nope|nah|i meant?|i misspoke|my mistake|make that|or rather|correction|scratch that"
+    r"|actually|hang on|my bad|typo|entschuldigung|verzeihung|nein|quatsch|moment|falsch|ich mein(?:e|te)|besser gesagt"
+    r"|korrektur|doch nicht|stimmt nicht|tut mir leid|pardon|désolée?|non|attends?|je me suis trompée?"
+    r"|je (?:veux|voulais) dire|ou plutôt|erreur|perdón|espera|qui(?:ero|se) decir|mejor dicho|me equivoqué|lo siento|error"
+    r"|corrección)\b|^\*",
     re.IGNORECASE,
 )
 NOT: Final = r"(?:not|nicht|pas|no)"
@@ -39,16 +40,15 @@ CONTRASTS: Final = (
 # Words before a value that are no part of it.
 LEADING: Final = re.compile(
     r"^(?:(?:on|in|at|to|the|an?|from|by|for|with|my|our|am|im|ins?|um|den|dem|der|die|das|nach|bei|mit|zum|zur|für|mein\w*"
-    r"|eine?[nr]?|le|la|les|une?|à|au|en|chez|de|du|avec|pour|mon|ma|el|los|las|una?|del|al|con|para|mis?"
-    r"|(?:it|he|she)(?:'s)?|is|er|sie|es|ist|sind|c'est|il|elle|est|son) |l')+",
+    r"|eine?[nr]?|le|la|les|une?|à|au|en|chez|de|du|avec|pour|mon|ma|son|est|ist|sind|is|es|el|los|las|una?|del|al|con|para|mis?) |l')+",
     re.IGNORECASE,
 )
 ORDINAL: Final = re.compile(r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?", re.IGNORECASE)
 REMARK: Final = re.compile(r"(?P<label> \([^\W\d]+: )(?P<words>[^()]*)\)")
 # Words of a correction that say nothing about its subject.
 EMPTY_WORDS: Final = (
-    "also that this they there name number date time called have should really heißt habe hatte sind waren wird datum suis"
-    " appelle celui celle était sont étaient tengo tiene tenemos estoy está llama nombre fecha somos eran"
+    "also that this they there name number date time called have should really heißt habe hatte sind waren wird datum suis appelle"
+    " était sont étaient tengo tiene tenemos estoy está llama nombre fecha somos eran"
 )
 EMPTY: Final = frozenset(EMPTY_WORDS.split())
 DATES: Final = frozenset(" ".join((*MONTHS.values(), *WEEKDAYS.values())).split())
@@ -89,17 +89,21 @@ def contrast(sentence: str) -> Contrast | None:
             continue
         found, old = match.groupdict(), bare(match["old"])
         new = bare(first_value(found["new"], old) if "new" in found else last_value(found["about"], old))
-        if not new or not old or new.casefold() == old.casefold() or not is_opposed(found, new, old):
+        if (
+            not new
+            or not old
+            or new.casefold() == old.casefold()
+            or not (is_apart(found) or (has_digit(new) and has_digit(old)))
+        ):
             continue
         beside = words(f"{without_opening(found['about'])} {found.get('new', '')}") - words(new)
         return Contrast(new, old, frozenset(beside))
     return None
 
 
-def is_opposed(found: dict[str, str], new: str, old: str) -> bool:
+def is_apart(found: dict[str, str]) -> bool:
     """Whether the values are opposed to each other: "I do not like" has only a negation."""
-    are_alike = (has_digit(new) and has_digit(old)) or (new[:1].isupper() and old[:1].isupper())
-    return bool(found.get("apart") or found.get("new")) or are_alike
+    return bool(found.get("apart") or found.get("new"))
 
 
 def without_opening(text: str) -> str:
@@ -166,17 +170,12 @@ def replaced_once(text: str, old: str, new: str) -> str | None:
 
 
 def days_of(values: Contrast, said_at: datetime, language: str) -> tuple[date, date] | None:
-    """The days of two dates, said at `said_at`; of two weekdays those that are next to each other, both before or both after."""
-    found = [dates_in(f"on {value}", said_at, language) for value in (values.old, values.new)]
-    if not all(len(each) == 1 and each[0].days == 1 for each in found):
-        return None
-    old, new = (each[0] for each in found)
-    if not (old.bare and new.bare):
-        return old.day, new.day
-    day = old.day + timedelta(days=(new.day - old.day).days % -7)  # in the week before
-    while day + timedelta(days=3) < old.day or (old.day >= said_at.date() > day):
-        day += timedelta(days=7)
-    return old.day, day
+    old, new = (only_day(dates_in(f"on {value}", said_at, language)) for value in (values.old, values.new))
+    return (old, new) if old and new else None
+
+
+def only_day(found: list[FoundDate]) -> date | None:
+    return found[0].day if len(found) == 1 and found[0].days == 1 else None
 
 
 def days_of_month(text: str, values: Contrast) -> tuple[date, date] | None:
