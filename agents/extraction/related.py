@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.curation.rules.decisions.thresholds import of_model, unrelated
-from agents.extraction.corrections import takes_back
+from agents.curation.rules.decisions.thresholds import of_model
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
@@ -46,10 +45,8 @@ class RelatedMemories:
             fed = request.fed_by({request.speaker(message)})  # never search another person's namespaces
             if not fed:
                 continue
-            # a correction may name only values: "Thursday, not Tuesday"
-            least = unrelated(self._least) if takes_back(message.content) else self._least
             for found in await self._vectors.search(
-                vector, namespaces=fed, limit=policy.related_memories, min_score=least
+                vector, namespaces=fed, limit=policy.related_memories, min_score=self._least
             ):
                 scores[found.memory_id] = max(found.score, scores.get(found.memory_id, 0.0))
         nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]

@@ -1,31 +1,29 @@
-"""Applies corrections to an earlier statement: values alone ("No, 2016"), and values beside wrong ones ("2016, not 2015")."""
+"""Applies corrections that are no sentences ("No, 2016") to an earlier statement."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import structs
 
 from agents.models.answers.drafts import Draft
-from agents.models.offline.contrasts import TAKES_BACK, Contrast, contrast
-from agents.models.offline.earlier_statements import (
-    Earlier,
-    corrected_draft,
-    earlier_statements,
-    remembered,
-    statement_meant,
-)
+from agents.models.offline.rules.findings.relations import words
 from agents.models.offline.rules.lasting_instructions.wording import wording
-from agents.models.offline.statements import LANGUAGE_RULES, readable_beginning, safe_sentences
-from schemas.extraction.requests import ExtractionRequest, SliceMessage
-from schemas.memories.memories import Memory
+from agents.models.offline.statements import LANGUAGE_RULES
+from schemas.extraction.requests import ExtractionRequest
 
+TAKES_BACK: Final = re.compile(
+    r"^\W*(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero|ok|okay)[ ,.!]+){0,3}"
+    r"(?:sorry|oops|whoops|wait|no|nope|nah|i meant?|make that|or rather|correction|scratch that|actually|hang on|my bad|typo"
+    r"|entschuldigung|verzeihung|nein|quatsch|moment|falsch|ich mein(?:e|te)|besser gesagt|korrektur"
+    r"|doch nicht|pardon|non|attends?"
+    r"|je (?:veux|voulais) dire|ou plutôt|erreur|perdón|espera|qui(?:ero|se) decir|mejor dicho|me equivoqué|error)\b|^\*",
+    re.IGNORECASE,
+)
 # Regret about news, which a sentence of its own follows: "Oh no! Peter broke his leg."
 REGRET: Final = re.compile(r"^\W*(?:oh|ah|ach|ay|och) (?:no|nein|nee|non)\s*(?:[!.…]|\W*$)", re.IGNORECASE)
 # Only from the beginning of a sentence on: a search from each of its characters takes quadratic time.
 QUESTION: Final = re.compile(r"(?<![^.!?…\n])[^.!?…\n]*\?")
-MAX_CONTRASTS: Final = 8  # of a message, each compared with all earlier statements
 MAX_WORDS: Final = 12  # of a correction; a longer one is a sentence of its own
 # A name with a capital, in the middle of a text.
 NAME: Final = re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b")
@@ -51,14 +49,6 @@ FORMS: Final = (
     ),
     NAME,
 )
-VALUES: Final = "|".join(form.pattern for form in FORMS[:-1])
-# Words after "scratch that" that give another value.
-OTHER_VALUE: Final = re.compile(
-    r"\W*(?:(?:please )?make (?:it|that)\b|I meant?\b|ich meint?e\b|je voulais dire\b|quise decir\b"
-    r"|(?:(?:it|that|there|they)(?:'s|'re| is| are| was| were)|es (?:ist|sind|war\w*)|c'est|es|son|the|on|at|am|um|le|el) "
-    rf"(?:the |on |at |am |um |le |el )?(?:{VALUES})|(?:{VALUES}))",
-    re.IGNORECASE,
-)
 FOLLOWED_BY: Final = {NAME: ENDS_CLAUSE}  # what follows a value of this form in a correction
 AFTER_ARTICLE: Final = re.compile(
     r"\b(?:de[rmns]|die|das|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[rmns]?)?) $", re.IGNORECASE
@@ -67,53 +57,22 @@ LONGEST_ARTICLE: Final = len("unserem ")  # characters
 NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
 
 
-def with_corrections(
-    request: ExtractionRequest, drafts: Sequence[Draft], known: Callable[[SliceMessage], Mapping[int, Memory]]
-) -> list[Draft]:
-    """The drafts, and for each correction in the slice the person's earlier statement with the corrected value. It replaces
-    drafts of the correction itself ("Sorry, Tuesday at ten"). `known` returns the memories of a message's speaker by number."""
+def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts, and for each correction in the slice the person's earlier statement with the corrected value. It replaces a
+    draft that only quotes the correction ("Sorry, Tuesday at ten")."""
     found = list(drafts)
-    pairs: list[tuple[Draft, Draft]] = []  # corrected statements, and those of the slice that they correct
     latest: dict[str | None, int] = {}
     for number, message in enumerate(request.messages, start=1):
         if message.role != "user":
             continue
         before = latest.get(message.user_id)
         latest[message.user_id] = number
-        correction = QUESTION.sub("", message.content)
         own = [each for each in drafts if each.messages == [number]]
-        named = filter(None, map(contrast, safe_sentences(readable_beginning(correction))))
-        contrasts = list(islice(named, MAX_CONTRASTS))
-        for values in contrasts:
-            stating = [each for each in own if values.is_stated_by(each.text)]
-            wrong = [old for _, old in pairs]
-            others = [each for each in found if each not in stating and each not in wrong]
-            earlier = [*earlier_statements(request, number, others), *remembered(known(message), number)]
-            meant = statement_meant(values, earlier, takes_back=is_correction(correction))
-            found = amended(found, pairs, meant, stating, number)
-        if not contrasts and is_correction(correction) and all(map(is_quotation, own)):
-            said = [each for each in drafts if each.messages == [before]]
-            meant = with_bare_value([*earlier_statements(request, number, said)], correction)
-            found = amended(found, pairs, meant, own, number)
-    places = {id(each): place for place, each in enumerate(found, start=1)}
-    corrects = {id(right): [places[id(old)]] for right, old in pairs if id(old) in places}
-    return [structs.replace(each, corrects=corrects.get(id(each), each.corrects)) for each in found]
-
-
-def amended(
-    found: list[Draft],
-    pairs: list[tuple[Draft, Draft]],
-    meant: tuple[Earlier, str] | None,
-    own: Sequence[Draft],
-    number: int,
-) -> list[Draft]:
-    """The drafts with the corrected statement, if one is `meant`, in the place of the correction's `own`."""
-    if meant is None:
-        return found
-    right = corrected_draft(*meant, number)
-    if meant[0].known_as is None:
-        pairs.append((right, meant[0].draft))
-    return [each for each in found if each not in own] + [right]
+        correction = QUESTION.sub("", message.content)
+        if is_correction(correction) and all(map(is_quotation, own)):
+            instead = list(corrected([each for each in drafts if each.messages == [before]], number, correction))
+            found = [each for each in found if not instead or each not in own] + instead
+    return found
 
 
 def is_quotation(draft: Draft) -> bool:
@@ -125,27 +84,24 @@ def is_correction(text: str) -> bool:
     return len(text.split()) <= MAX_WORDS and TAKES_BACK.match(text) is not None and not REGRET.match(text)
 
 
-def gives_other_value(text: str) -> bool:
-    """Whether the words after "scratch that" give the right value."""
-    return OTHER_VALUE.match(text) is not None or contrast(text) is not None
-
-
-def with_bare_value(earlier: Sequence[Earlier], correction: str) -> tuple[Earlier, str] | None:
-    """The only statement with a single value of the correction's form (a time, a year, a name ...), and its text with the new
-    value; None if several statements or values may be meant."""
+def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
+    """The only statement with a single value of the correction's form (a time, a year, a name ...), with the new value; nothing
+    if several statements or values may be meant."""
     for form in FORMS:
         new = values(form, correction)
         if not new:
             continue
-        having = [(each, old) for each in earlier if len(old := values(form, each.draft.text)) == 1]
+        having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
         if having and all(old == new for _, old in having):
             continue  # "Tuesday at ten" after "Monday at ten"
         if not re.search(re.escape(new[0]) + FOLLOWED_BY.get(form, ""), correction):
-            return None
+            return
         if len(new) == 1 and len(having) == 1 and having[0][1] != new:
-            return statement_meant(Contrast(new[0], having[0][1][0]), [having[0][0]])
-        return None
-    return None
+            draft, old = having[0]
+            text = draft.text.replace(old[0], new[0])
+            if words(text) != words(draft.text):
+                yield structs.replace(draft, text=text, messages=[number], event_time=None, repeats=None)
+        return
 
 
 def values(form: re.Pattern[str], text: str) -> list[str]:

@@ -3,6 +3,7 @@ the fallback when no model answers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from msgspec import structs
 
@@ -14,7 +15,6 @@ from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.classified_messages import classified_messages, parsed_messages
 from agents.models.offline.corrections import with_corrections
-from agents.models.offline.earlier_statements import iso_or_none
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, trusted_sentences
 from agents.models.offline.findings import ParsedMessage, Scores, findings_in
@@ -88,9 +88,7 @@ class OfflineProvider:
             for own in (own_memories(each.message, request, context.related, names),)
             for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
         ]
-        drafts = with_corrections(
-            request, drafts, lambda message: own_memories(message, request, context.related, names)
-        )
+        drafts = with_corrections(request, drafts)
         if context.policy.attributed:
             drafts += [*impersonal_drafts(request.messages, context.related), *experiences(request.messages)]
         if context.policy.note:
@@ -214,3 +212,7 @@ def draft_of(
         repeats=None if relation.repeats is None else numbers[relation.repeats],
         contradicts=None if relation.contradicts is None else numbers[relation.contradicts],
     )
+
+
+def iso_or_none(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

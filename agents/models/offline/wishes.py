@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.dates.dates import local
-from agents.models.offline.corrections import gives_other_value
 from agents.models.offline.rules.engine.injection import instructs
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
@@ -145,8 +144,7 @@ def wish_in(sentence: str) -> Match | None:
                 if match is None or denial_pattern(phrases).search(sentence[start:]) is not None:
                     continue
                 groups = match.groupdict()
-                is_correction = kind == "that" and gives_other_value(sentence[match.end() :])
-                if (groups.get("asks") or not is_asked) and not is_correction:
+                if groups.get("asks") or not is_asked:
                     topic, clause = (groups.get("topic") or "", groups.get("clause") or "")
                     return Match(kind, phrases, start, match.end(), topic.strip(" ,"), clause.strip(" ,"))
     return None

@@ -92,9 +92,9 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
         ("tables/*.py", "engine/rule.py", "lasting_instructions/*instruction*.py"),
         lambda: (patch.object(sentence_findings, "rule_findings", nothing),),
     ),
-    "corrections": (
-        ("../corrections.py", "../contrasts.py", "../earlier_statements.py"),
-        lambda: (patch.object(provider, "with_corrections", lambda _, drafts, known: list(drafts)),),
+    "corrections by a bare value": (
+        ("../corrections.py",),
+        lambda: (patch.object(provider, "with_corrections", lambda _, drafts: list(drafts)),),
     ),
     "what tools and assistants state": (
         ("findings/impersonal_statements.py",),

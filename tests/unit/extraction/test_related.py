@@ -103,10 +103,3 @@ async def test_only_the_beginning_of_a_long_message_is_sent_to_the_embedder() ->
     assert len(sent) == MAX_QUERY_CHARS
     await related.of(slice_of("x" * (MAX_QUERY_CHARS - 25) + " the password is EXAMPLE-pw1"), Policy(name="p"))
     assert "the password is [PASS" in embedder.embedded_texts[1] and "EXAMPLE" not in embedder.embedded_texts[1]
-
-
-async def test_a_correction_finds_memories_that_are_less_near_than_those_of_other_messages() -> None:
-    memory = known("User has one dentist appointment on Tuesday at noon.")
-    related = await looking_up(FakeEmbedder(), memory)
-    assert await related.of(slice_of("Thursday is good, Tuesday bad"), Policy(name="p")) == ()
-    assert await related.of(slice_of("Sorry, Thursday, not Tuesday"), Policy(name="p")) == (memory,)

@@ -11,7 +11,7 @@ from agents.models.dates.dates import dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import Finding, core_of, in_third_person, normalised
-from agents.models.offline.rules.engine.sentences import MEANT, is_question
+from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.statement_patterns import BY_LANGUAGE
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.lasting_instructions.wording import wording
@@ -40,7 +40,6 @@ COVERED: Final = 0.7  # of a sentence's words, in what the rules found
 CONFIDENCE: Final = 0.7
 IMPORTANCE: Final = 0.5
 WORD: Final = re.compile(r"\w+")
-MEANS: Final = re.compile(rf"(?:\w+,? )?(?:{MEANT}|I mean|ich meine|je veux dire|quiero decir)\b", re.IGNORECASE)
 MAX_CONTEXT_CHARS: Final = 80  # of a sentence that is kept as context of the next one
 MAX_JOINED_CHARS: Final = 400
 
@@ -132,10 +131,8 @@ def statement_finding(
 
 
 def needs_context(language: LanguageRules, said: str) -> bool:
-    """Whether a sentence cannot be understood alone: "She is four", "Yes, twice", "I meant Hull"."""
-    return (
-        len(said.split()) < MIN_WORDS or BY_LANGUAGE[language.code].refers_back(said) or MEANS.match(said) is not None
-    )
+    """Whether a sentence cannot be understood alone: "She is four", "Yes, twice"."""
+    return len(said.split()) < MIN_WORDS or BY_LANGUAGE[language.code].refers_back(said)
 
 
 def statement_in_context(

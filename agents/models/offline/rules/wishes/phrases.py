@@ -2,8 +2,8 @@
 
 Kinds: `that` refers to the words just before. `stated` does too, but only if the message itself states something before.
 `named` has a `topic` (a noun) or a `clause` (a statement). `everything` is all about the speaker. Idioms that only change
-the subject ("forget it", "vergiss es", "olvídalo") are left out unless a "please" makes them a request, and so are words
-that delete other things: in a chat about code "delete that" means a line, unless the user just stated something.
+the subject ("forget it", "vergiss es", "olvídalo") are left out unless a "please" makes them a request, and so are words that delete other things: in a chat about
+code "delete that" means a line, unless the user just stated something.
 """
 
 import re

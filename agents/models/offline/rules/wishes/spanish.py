@@ -15,8 +15,7 @@ SPANISH = Phrases(
         rf"(?:(?:por favor|ah|oh|ok|bueno|vale|entonces|espera|perdón|perdona|gracias|en realidad){GAP}|(?:no|y"
         rf"|pero)[,.!]\s*){{0,6}}"
         r"(?P<asks>(?:puedes|podrías|puede|podría|te importa(?:ría)?|me haces el favor de|ha(?:z|ga)(?:me)? el favor de"
-        r"|(?:serías|sería|sé|sea) tan amable de|(?:quiero|(?:te )?(?:pido|puedo pedir)(?:te)?|preferiría|me gustaría) que)"
-        r"(?: por favor)? )?"
+        r"|(?:serías|sería|sé|sea) tan amable de|(?:quiero|(?:te )?(?:pido|puedo pedir)(?:te)?|preferiría|me gustaría) que)(?: por favor)? )?"
     ),
     everything=(
         rf"{DROP_ES} todo lo que {KNOW_ES} {OF_ES} (?:mí|mi|nosotros){END}",
@@ -27,8 +26,8 @@ SPANISH = Phrases(
     that=(
         rf"(?:{FORGET_ES} (?:todo )?(?:eso|esto)|olvidarlo){END}",
         rf"(?:(?<=por favor )olv[ií]d[ae]lo|olv[ií]d[ae]lo(?=,? {THANKS})){END}",
-        rf"{DROP_ES}(?:,? por favor,?)? lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?"
-        rf"|he (?:dicho|contado|escrito)|dije|conté|escribí){END}",
+        rf"{DROP_ES}(?:,? por favor,?)? lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
+        rf"|dije|conté|escribí){END}",
         rf"{FORGET_ES} mi último mensaje{END}",
         rf"retiro lo (?:dicho|que dije){END}",
         rf"(?:{DROP_ES} (?:eso|esto)|(?:borr|b[oó]rr|elim[ií]n)[ae]r?lo) {MEMORY_ES}{END}",
