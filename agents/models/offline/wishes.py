@@ -27,10 +27,16 @@ from schemas.extraction.requests import SliceMessage
 LANGUAGES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH)
 # Words of every wish: nearly all messages have none, and then no pattern is tried.
 TRIGGER: Final = re.compile(
-    r"forg[eo]t|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|streich|disregard|unlearn|don't|do not|stop"
-    r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olv[ií]d|b[oó]rr"
+    r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
+    r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
     r"|elimin|guard"
     r"|recuerd|memori|ignore|back|scrap|never|rather|zurück|retir",
+    re.IGNORECASE,
+)
+POLITE_ASKING: Final = re.compile(
+    r"^\W*(?:\w+[\s,]+){0,4}?(?:can|could|would|will|kannst|könntest|würdest|können|könnten|würden|peux|pouvez"
+    r"|pourrais|pourriez"
+    r"|puedes|podrías|puede|podría)\b",
     re.IGNORECASE,
 )
 INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
@@ -136,15 +142,14 @@ def wish_in(sentence: str) -> Match | None:
     """The first wish of a sentence, at its beginning, or after a comma or a conjunction."""
     if TRIGGER.search(sentence) is None:
         return None
-    is_asked = is_question(sentence)
+    if is_question(sentence) and not POLITE_ASKING.match(sentence):
+        return None
     for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MAX_BREAKS))):
         for phrases in LANGUAGES:
             for kind, pattern in wish_patterns(phrases):
                 match = pattern.match(sentence, start)
-                if match is None or denial_pattern(phrases).search(sentence[start:]) is not None:
-                    continue
-                groups = match.groupdict()
-                if groups.get("asks") or not is_asked:
+                if match is not None and denial_pattern(phrases).search(sentence[start:]) is None:
+                    groups = match.groupdict()
                     topic, clause = (groups.get("topic") or "", groups.get("clause") or "")
                     return Match(kind, phrases, start, match.end(), topic.strip(" ,"), clause.strip(" ,"))
     return None

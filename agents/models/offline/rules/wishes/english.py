@@ -1,9 +1,8 @@
 """English phrases of wishes to forget."""
 
-from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, THANKS, Phrases
+from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phrases
 
-FORGET = r"(?:forget(?:ting)?|forgot|unlearn|disregard(?:ing)?|ignor(?:e|ing))"
-DROP = r"(?:forget(?:ting)?|forgot|delet(?:e|ing)|eras(?:e|ing)|remov(?:e|ing)|wipe|clear|drop|purge)"
+DROP = r"(?:forget|delete|erase|remove|wipe|clear|drop|purge)"
 KNOW = (
     r"you(?:'ve| have| may)? (?:ever )?"
     r"(?:know|known|remember(?:ed)?|stored|saved|learn(?:ed|t)|kept|recorded|noted|heard|have)"
@@ -14,18 +13,12 @@ HELD = r"(?:memor(?:y|ies)|notes?|records?|information|info|data|entr(?:y|ies))"
 ENGLISH = Phrases(
     code="en",
     polite=(
-        r"(?:(?:please|pls|pretty|kindly|just|now|then|and|also|ok(?:ay)?|so|but|well|oh|no|nope|hey|hi|hm+|um+|wait|actually"
+        r"(?:(?:please|pls|kindly|just|now|then|and|also|ok(?:ay)?|so|but|well|oh|no|nope|hey|hi|hm+|um+|wait|actually"
         r"|sorry"
         rf"|never ?mind|thanks|thank you|one more thing|on second thoughts?|by the way|btw|you know what){GAP}){{0,6}}"
-        r"(?P<asks>(?:would you |do you )?mind (?=\w+ing\b)"
-        r"|(?:i(?:'d| would) (?:really |much )?(?:appreciate it|prefer it|be (?:very |really )?(?:grateful|glad|happy)) "
-        r"|it(?:'d| would) be (?:great|nice|good|kind|lovely|better|best) )?if you (?:(?:could|would|can|just|please) )*"
-        r"|i(?:'d| would) rather you |any chance (?:that )?you (?:can|could) |(?:can|could|may) i (?:please )?ask you to "
-        r"|(?:is|would) it (?:be )?possible (?:for you )?to |(?:would you )?be so (?:kind|good|nice) (?:as to|and) "
-        r"|(?:(?:can|could) we |let's )(?:please |just )*(?=forget (?:(?:what |that )?i\b|that\W*$))"
-        r"|(?:(?:can|could|would|will) you |i(?:'d| would) like you to |i (?:want|need|ask) you to "
-        r"|do me (?:a|the) favou?r and |you (?:can|may|should|must) |(?:please|just|kindly|maybe) ){0,4}"
-        r"(?!forgot|\w+ing\b))"
+        r"(?:(?:can|could|would|will) you (?:please |kindly |just )*|i(?:'d| would) like you to |i (?:want|need|ask) "
+        r"you to "
+        r"|you (?:can|may|should|must) |(?:please|just|kindly) ){0,3}"
     ),
     everything=(
         rf"{DROP} (?:everything|anything|all|whatever|what|all (?:the )?{HELD})(?: that)? {KNOW}(?: (?:about|on|of) "
@@ -40,15 +33,15 @@ ENGLISH = Phrases(
         rf"forget me{END}",
     ),
     that=(
-        rf"{FORGET} (?:about )?(?:that|this)(?: last)?(?: one| part| bit| again| now| right away)*{END}",
-        rf"(?:(?<=please )forget it|forget it(?=,? {THANKS})){END}",
-        rf"{FORGET} (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|wrote|mentioned) (?:that"
+        rf"(?:forget|unlearn|disregard|ignore) (?:about )?(?:that|this)(?: one| part| bit| again| now| right away)*(?: "
+        rf"(?:please|thanks))?{END}",
+        rf"(?:forget|unlearn|disregard|ignore) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|wrote|mentioned) (?:that"
         rf"|this|it|anything){END}",
-        rf"{FORGET} (?:what|whatever|the (?:last )?things?)(?: that)? (?:i|we)(?:'ve| have)? "
+        rf"(?:forget|unlearn|disregard|ignore) (?:what|whatever|the (?:last )?things?)(?: that)? (?:i|we)(?:'ve| have)? "
         rf"(?:just |only )*"
         rf"(?:said|told you|wrote|written|mentioned)(?: just)?(?: now| before| there| a (?:moment|minute|second) "
         rf"ago)?{END}",
-        rf"{FORGET} (?:everything|all)(?: that)? (?:i|we)(?:'ve| have)? (?:just|only) "
+        rf"(?:forget|unlearn|disregard|ignore) (?:everything|all)(?: that)? (?:i|we)(?:'ve| have)? (?:just|only) "
         rf"(?:said|told "
         rf"you|wrote|written|mentioned){END}",
         rf"(?:{DROP}|disregard|ignore) my (?:last|previous) (?:message|sentence|statement|remark){END}",
@@ -63,7 +56,7 @@ ENGLISH = Phrases(
         rf"i (?:do not|don't) want you to (?:remember|know|keep|save|store) (?:that|this){END}",
         rf"i(?:'d| would) rather you (?:didn't|did not) (?:remember|know|keep|save|store) (?:that|this|it){END}",
     ),
-    stated=(rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?{END}",),
+    stated=(rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?(?: (?:please|thanks))?{END}",),
     named=(
         rf"(?:never ?mind|scratch|scrap) what i (?:just )?(?:said|told you|mentioned) about (?P<topic>{REST})",
         rf"forget (?:about )?(?:the|that) (?:whole )?(?:thing|part|bit|stuff|story|comment|business) (?:about|with) "

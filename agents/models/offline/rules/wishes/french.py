@@ -1,16 +1,12 @@
 """French phrases of wishes to forget."""
 
-from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, THANKS, Phrases
+from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phrases
 
 OF_FR = r"(?:sur|de|d'|à propos de|au sujet de|concernant)"
 KNOW_FR = r"(?:tu sais|vous savez|tu as (?:retenu|enregistré|appris)|vous avez (?:retenu|enregistré))"
 FORGET_FR = r"(?:oublie[zrs]?|oubliez)"
 DROP_FR = r"(?:oublie[zrs]?|efface[zrs]?|supprime[zrs]?)"
 MEMORY_FR = r"de (?:ta|votre) mémoire"
-SAID_FR = (
-    r"ce que (?:j'ai (?:dit|raconté|écrit)"
-    r"|je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté|écrit)))"
-)
 MINE_FR = r"(?:mon|ma|mes|notre|nos)"
 
 FRENCH = Phrases(
@@ -19,12 +15,9 @@ FRENCH = Phrases(
         r"(?:(?:s'il (?:te|vous) pla[iî]t|stp|svp|non|ah|oh|ok|bon|alors|et|mais|attends?|pardon|désolée?|merci|en "
         r"fait|finalement)"
         rf"{GAP}){{0,6}}"
-        r"(?P<asks>(?:(?:est-ce que )?(?:tu (?:peux|pourrais|veux|voudrais)|vous (?:pouvez|pourriez|voulez|voudriez))"
-        r"|(?:peux|pourrais|veux|voudrais)-tu|(?:pouvez|pourriez|voulez|voudriez)-vous|veuillez"
-        r"|(?:je (?:veux|voudrais|souhaite|préfère|préférerais)|j'aimerais(?: mieux| bien)?) que (?:tu|vous))"
-        r"(?: bien)?(?:,? s'il (?:te|vous) pla[iî]t,?)? "
-        r"|(?:merci|je (?:te|vous) (?:prie|demande)|ce serait (?:bien|gentil|sympa|mieux)|aur(?:ais-tu|iez-vous) la gentillesse) "
-        r"(?:de |d'|que (?:tu|vous) )|so(?:is|yez) gentil\w* (?:et )?)?"
+        r"(?:(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|tu peux|vous pouvez|veuillez|je (?:veux|voudrais"
+        r"|souhaite) que tu)"
+        r"(?: s'il (?:te|vous) pla[iî]t,?)? )?"
     ),
     everything=(
         rf"{DROP_FR} tout ce que {KNOW_FR} {OF_FR} ?(?:moi|nous){END}",
@@ -33,9 +26,10 @@ FRENCH = Phrases(
         rf"(?:efface[zrs]?|vide[zrs]?) (?:ta|votre) mémoire{END}",
     ),
     that=(
-        rf"(?:{FORGET_FR} (?:tout )?(?:ça|ca|cela|ceci)|l'oublier)(?: tout de suite| maintenant| pour de bon)?{END}",
-        rf"(?:(?<=pla[iî]t )oublie[zr]?-le|oublie[zr]?-le(?=,? {THANKS})){END}",
-        rf"{DROP_FR} {SAID_FR}{END}",
+        rf"{FORGET_FR} (?:ça|ca|cela|ceci){END}",
+        rf"{DROP_FR} ce que j'ai (?:dit|raconté|écrit){END}",
+        rf"{DROP_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
+        rf"|écrit)){END}",
         rf"{FORGET_FR} mon dernier message{END}",
         rf"je retire ce que j'ai dit{END}",
         rf"{DROP_FR} (?:ça|cela) {MEMORY_FR}{END}",

@@ -2,7 +2,7 @@
 
 Kinds: `that` refers to the words just before. `stated` does too, but only if the message itself states something before.
 `named` has a `topic` (a noun) or a `clause` (a statement). `everything` is all about the speaker. Idioms that only change
-the subject ("forget it", "vergiss es", "olvídalo") are left out unless a "please" makes them a request, and so are words that delete other things: in a chat about
+the subject ("forget it", "vergiss es", "olvídalo") are left out, and so are words that delete other things: in a chat about
 code "delete that" means a line, unless the user just stated something.
 """
 
@@ -15,8 +15,8 @@ from msgspec import Struct
 Kind: TypeAlias = Literal["everything", "that", "stated", "named"]
 
 GAP = r"[\s,.!:;–—-]{1,4}"
-THANKS = r"(?:please|pls|thanks|thank you|bitte|danke|merci|s'il (?:te|vous) pla[iî]t|stp|svp|gracias|por favor)"
-END = rf"(?=\s*(?:$|[.!?,;:)–—]|{THANKS}(?!\w)))"
+END = r"(?=\s*(?:$|[.!?,;:)–—]))"
+THANKS = r"(?:please|thanks|thank you|bitte|danke|merci|s'il te pla[iî]t|gracias|por favor)"
 ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # within one clause; punctuation inside a number or an address does not end it
 # Words that limit a wish: "forget my old job, the rest is fine".
 OTHERS = (
@@ -27,8 +27,7 @@ REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b|,\s*{OT
 
 
 class Phrases(Struct, frozen=True):
-    """The phrases of one language. Every pattern may follow `polite` words. The group `asks`, in
-    these or in a pattern, has the words that make a question a wish ("can you"). `denied` marks sentences without such a wish.
+    """The phrases of one language. Every pattern may follow `polite` words. `denied` marks sentences without such a wish.
     `me` are the words for the speaker."""
 
     code: str

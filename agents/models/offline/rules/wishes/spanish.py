@@ -1,11 +1,11 @@
 """Spanish phrases of wishes to forget."""
 
-from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, THANKS, Phrases
+from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phrases
 
 OF_ES = r"(?:de|sobre|acerca de|del)"
 KNOW_ES = r"(?:sabes|sabe|recuerdas|has (?:guardado|aprendido)|tienes)"
-FORGET_ES = r"(?:olvid(?:ar?|es?|ad|aras)|olv[ií]d[ae](?:te|se) de|olvidarte de)"
-DROP_ES = rf"(?:{FORGET_ES}|(?:borr|elimin)(?:ar?|es?|ad|aras))"
+FORGET_ES = r"(?:olvid(?:a|e|ar|es|ad))"
+DROP_ES = r"(?:(?:olvid|borr)(?:a|e|ar|es|ad)|elimin(?:a|e|ar|es|ad))"
 MEMORY_ES = r"de tu memoria"
 MINE_ES = r"(?:mis?|nuestr[oa]s?)"
 
@@ -14,8 +14,7 @@ SPANISH = Phrases(
     polite=(
         rf"(?:(?:por favor|ah|oh|ok|bueno|vale|entonces|espera|perdón|perdona|gracias|en realidad){GAP}|(?:no|y"
         rf"|pero)[,.!]\s*){{0,6}}"
-        r"(?P<asks>(?:puedes|podrías|puede|podría|te importa(?:ría)?|me haces el favor de|ha(?:z|ga)(?:me)? el favor de"
-        r"|(?:serías|sería|sé|sea) tan amable de|(?:quiero|(?:te )?(?:pido|puedo pedir)(?:te)?|preferiría|me gustaría) que)(?: por favor)? )?"
+        r"(?:(?:puedes|podrías|puede|podría|quiero que|me gustaría que)(?: por favor)? )?"
     ),
     everything=(
         rf"{DROP_ES} todo lo que {KNOW_ES} {OF_ES} (?:mí|mi|nosotros){END}",
@@ -24,13 +23,12 @@ SPANISH = Phrases(
         rf"{DROP_ES} (?:toda )?tu memoria{END}",
     ),
     that=(
-        rf"(?:{FORGET_ES} (?:todo )?(?:eso|esto)|olvidarlo){END}",
-        rf"(?:(?<=por favor )olv[ií]d[ae]lo|olv[ií]d[ae]lo(?=,? {THANKS})){END}",
-        rf"{DROP_ES}(?:,? por favor,?)? lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
+        rf"{FORGET_ES} (?:eso|esto){END}",
+        rf"{DROP_ES} lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
         rf"|dije|conté|escribí){END}",
         rf"{FORGET_ES} mi último mensaje{END}",
         rf"retiro lo (?:dicho|que dije){END}",
-        rf"(?:{DROP_ES} (?:eso|esto)|(?:borr|b[oó]rr|elim[ií]n)[ae]r?lo) {MEMORY_ES}{END}",
+        rf"{DROP_ES} (?:eso|esto) {MEMORY_ES}{END}",
         rf"no (?:guardes|recuerdes|memorices) (?:eso|esto){END}",
     ),
     stated=(rf"(?:borr|elimin)(?:a|e|ar) (?:eso|esto){END}",),
