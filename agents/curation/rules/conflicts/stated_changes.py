@@ -7,7 +7,6 @@ from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.attributes import table
 from agents.curation.rules.attributes.named_things import affirms, is_planned
 from agents.curation.rules.conflicts.cessations import found, given_up
-from agents.curation.rules.conflicts.relocations import is_relocated
 from agents.curation.rules.conflicts.replacements import chosen_instead, corrected, replaced, swapped
 from agents.curation.rules.conflicts.roles import is_taken_over
 from agents.curation.rules.statements.meaning import meaning
@@ -37,7 +36,6 @@ CHANGES: Final[dict[str, Callable[[str, str, Statement, Statement], bool]]] = {
     "it is corrected": corrected,
     "something else is planned instead": chosen_instead,
     TAKEN_OVER: is_taken_over,
-    "it is in another place": is_relocated,
     "it is given up": given_up,
     "it was looked for, and is found": found,
     "another value in the same place": swapped,
