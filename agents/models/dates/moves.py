@@ -1,5 +1,4 @@
-"""Recognises the day to which an appointment is moved: in "moved to Friday" the coming Friday, in "moved to Bath on Friday"
-none."""
+"""Recognises the day to which an appointment is moved: in "moved to Friday" the coming Friday, and in "moved to Bath on Friday" none."""
 
 import re
 from functools import cache
