@@ -32,7 +32,7 @@ ISO = (
     r"(?P<iso>\d{4}-\d{2}-\d{2})(?!T)"
 )
 AFTER_PREPOSITION = re.compile(
-    r"\b(?:to|for|of|from|until|by|since|before|after|around|für|auf|zum|von|vom|den|dem|bis|du|au|à|pour|del|al"
+    r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|von|vom|den|dem|bis|du|au|del|al"
     r"|para)\s$",
     re.IGNORECASE,
 )

@@ -13,7 +13,6 @@ from msgspec import structs
 
 from agents.models.dates.date_matches import LOOK_BACK_CHARS, FoundDate, date_pattern, resolved_date
 from agents.models.dates.day_ranges import day_range
-from agents.models.dates.moves import is_moved_to
 from agents.models.dates.words import CLOCK, ONE_WEEK, RECURRING, SAID_LABEL
 
 # Words between the two days of a period: "from Monday to Thursday".
@@ -47,9 +46,6 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[FoundDate]
         if dated is None:
             continue
         dated = with_range(dated, sentence, language)
-        if dated.bare and is_moved_to(sentence, dated.start, language):
-            found = found[:-1] if found and is_period(found[-1], dated, sentence) else found
-            dated = structs.replace(dated, bare=False)
         if not found or not is_period(found[-1], dated, sentence):
             found.append(dated)
             continue

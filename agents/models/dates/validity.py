@@ -1,7 +1,7 @@
 """Finds the period in which a statement is valid: "until March", "from June on", "starting 2026-06-01".
 
 "Until" a day includes the day; "until" a month ends when the month begins, "through" a month when it is over.
-Recurring times ("every March"), single events and the day to which an appointment is moved give no validity.
+Recurring times ("every March") and single events give no validity.
 """
 
 import re
@@ -15,7 +15,6 @@ from agents.models.dates.calendar_days import day_or_none
 from agents.models.dates.date_matches import FoundDate
 from agents.models.dates.dates import dates_in
 from agents.models.dates.day_ranges import RANGE_START
-from agents.models.dates.moves import is_moved_to
 from agents.models.dates.words import MONTHS
 
 UNTIL, SINCE = "until", "since"
@@ -87,8 +86,6 @@ def validity(sentence: str, said_at: datetime, language: str) -> Validity:
     """The validity by the words before each of the sentence's times. `said_at` is in the speaker's time zone."""
     found: dict[str, date] = {}
     times = times_in(sentence, said_at, language)
-    if any(is_moved_to(sentence, each.start, language) for each in times):
-        return Validity()
     for each in times:
         for end in (UNTIL, SINCE):
             lead = lead_pattern(end, language).search(sentence[: each.start])

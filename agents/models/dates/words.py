@@ -231,14 +231,9 @@ AFTER_LIMITING = {
     "fr": {"en ": ""},
     "es": {"en ": ""},
 }
-# Behind a number that is no hour: "from 13 to 15 February".
-OF_A_MONTH = (
-    rf"(?: ?(?:to|until|till|through|and|-|–) ?\d{{1,2}})?(?:st|nd|rd|th)? ?(?:of )?(?:{MONTHS['en'].replace(' ', '|')}"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
-)
 CLOCK = {
     "en": r"\b(?:at|from|around) (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>am|pm|a\.m\."
-    rf"|p\.m\.)?(?![\d:]|{OF_A_MONTH})",
+    r"|p\.m\.)?(?![\d:])",
     "de": r"\b(?:um|ab|gegen) (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))? ?uhr\b",
     "fr": r"\b(?:à|vers) (?P<hour>\d{1,2}) ?h(?:eures)? ?(?P<minute>\d{2})?\b",
     "es": r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\b",

@@ -90,33 +90,6 @@ def test_absolute_date_is_written_out_without_a_quotation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "sentence", "written"),
-    [
-        ("en", "moved my physio to Wednesday", "moved my physio to 2026-03-04"),
-        ("en", "moved from Monday to Friday", "moved from Monday to 2026-03-06"),
-        ("de", "auf Freitag verschoben", "auf 2026-03-06 verschoben"),
-    ],
-)
-def test_an_appointment_is_moved_to_one_coming_weekday(language: str, sentence: str, written: str) -> None:
-    found = dates_in(sentence, NOW, language)
-    assert [each.bare for each in found] == [False]
-    assert with_absolute_dates(sentence, found, language)[0] == written
-
-
-@pytest.mark.parametrize("sentence", ["I moved to Bath on Friday", "open from Monday to Friday", "shifts on Friday"])
-def test_other_weekdays_of_a_sentence_about_a_move_stay_weekdays(sentence: str) -> None:
-    assert all(each.bare for each in dates_in(sentence, NOW, "en"))
-
-
-@pytest.mark.parametrize(
-    "sentence", ["away from 13 to 15 February", "from 3 May on", "from 3rd of May", "around 9 Oct"]
-)
-def test_a_day_of_a_month_is_no_time_of_day(sentence: str) -> None:
-    moment = event_time(date(2026, 3, 2), sentence, NOW, "en")
-    assert moment is not None and moment.hour == 11
-
-
-@pytest.mark.parametrize(
     ("language", "sentence", "hour"),
     [
         ("en", "at 3pm", 14),

@@ -69,29 +69,3 @@ async def test_a_sentence_without_a_subject_is_attributed_to_the_speaker() -> No
     assert await kept("Moved to Bath.") == ["User moved to Bath."]
     assert await kept("Wohne seit 2019 in Ulm.") == ["Der Nutzer wohnt seit 2019 in Ulm."]
     assert await kept("Started by Anna, finished by Tom.") == []
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("I said my cat Miso is four, but he's five.", "User's cat Miso is five."),
-        ("Sorry, I said my sister lives in Ghent, she actually lives in Bruges.", "User's sister lives in Bruges."),
-        ("I told you the meeting is at 3, it's actually at 4.", "The meeting is at 4."),
-        ("Sorry, I said I live in Bonn but I live in Ulm.", "User lives in Ulm."),
-        ("No, not type 1, I have type 2 diabetes, sorry.", "User has type 2 diabetes."),
-        ("Nein, nicht Typ 1, ich habe Diabetes Typ 2, Entschuldigung.", "Der Nutzer hat Diabetes Typ 2."),
-    ],
-)
-async def test_a_sentence_that_takes_a_statement_back_is_kept_with_the_new_one_alone(sentence: str, text: str) -> None:
-    assert await kept(sentence) == [text]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("I said my brother is a doctor, he is kind.", "User's brother is a doctor, he is kind."),
-        ("I said I'm a nurse and I love it there.", "User is a nurse."),
-    ],
-)
-async def test_a_remark_about_an_earlier_statement_takes_nothing_back(sentence: str, text: str) -> None:
-    assert text in await kept(sentence)

@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 from agents.models.dates.date_matches import FoundDate
 from agents.models.dates.dates import a_week_earlier, dates_in, event_time, with_absolute_dates
 from agents.models.dates.validity import Validity, validity
-from agents.models.offline.rules.engine.corrected_sentences import without_what_is_taken_back
 from agents.models.offline.rules.engine.rule import LanguageRules, Rule
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.engine.spelling import without_typos
@@ -29,8 +28,6 @@ POLITE_LAST = (
     "thank you",
     "lol",
     "haha",
-    "sorry",
-    "entschuldigung",
     "danke",
     "merci",
     "gracias",
@@ -93,9 +90,8 @@ def with_adverbial(language: LanguageRules, clauses: list[str]) -> list[str]:
 
 @lru_cache(maxsize=32)
 def normalised(language: LanguageRules, sentence: str) -> str:
-    """The sentence without contractions, emoticons, typos and what it takes back. Cached, as each kind of rule reads it."""
-    plain = without_typos(language.normalise(EMOJI.sub("", sentence)), language.code)
-    return without_what_is_taken_back(plain, language.code)
+    """The sentence without contractions, emoticons and typos. Cached, as each kind of rule reads it."""
+    return without_typos(language.normalise(EMOJI.sub("", sentence)), language.code)
 
 
 def with_doubt(language: LanguageRules, found: Finding) -> Finding:

@@ -13,8 +13,6 @@ VAGUE = (
     r"(?!it\b|this\b|that\b|these\b|those\b|them\b|your\b|the (?:first|second|third|last|other|one|latter|former)\b)"
 )
 SOON = r"(?:(?:also|now|really|finally|probably|just|still|then|already|all|both|actually|currently|definitely|only|first) )*+"
-HAVE_MOVED = r"(?:has |have |had |just )*(?:moved|rescheduled|postponed|pushed|shifted|brought forward)"
-OF_MINE = r"(?:my|our|the) [\w' -]{2,50}?"
 
 PLANS = (
     Rule(
@@ -83,34 +81,6 @@ PLANS = (
         confidence=0.8,
         tags=("plan",),
         dated=True,
-    ),
-    Rule(
-        pattern=starting(rf"(?:they|someone) {HAVE_MOVED} (?P<object>{OF_MINE}) (?P<when>(?:back )?to .+)"),
-        kind="plan",
-        importance=0.65,
-        confidence=0.8,
-        tags=("plan",),
-        dated=True,
-        text="{object} was moved {when}.",
-    ),
-    Rule(
-        pattern=starting(rf"(?:my|our) [\w' -]{{2,40}}? {HAVE_MOVED} {OF_MINE} (?:back )?to .+"),
-        kind="plan",
-        importance=0.65,
-        confidence=0.8,
-        tags=("plan",),
-        dated=True,
-    ),
-    Rule(
-        pattern=starting(
-            rf"(?P<mover>the [\w' -]{{2,40}}?) (?P<moved>{HAVE_MOVED}) (?P<object>{OF_MINE}) (?P<when>(?:back )?to .+)"
-        ),
-        kind="plan",
-        importance=0.65,
-        confidence=0.8,
-        tags=("plan",),
-        dated=True,
-        text="{mover} {moved} {object} {when}.",
     ),
     Rule(
         pattern=starting(

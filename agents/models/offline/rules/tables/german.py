@@ -51,11 +51,7 @@ TOPICS = topics(
     work=r"arbeite\w*|beruf|job|firma|studier\w*|universität|schule|lehrer\w*|arzt|ärztin|ingenieur\w*|anwalt|rentner\w*|chef\w*",
     family=r"frau|mann|tochter|töchter|sohn|söhne|kind(?:er)?|bruder|brüder|schwester\w*|mutter|vater|eltern|hunde?|katzen?|verheiratet",
 )
-MOVED = r"(?:verschoben|verlegt|vorverlegt|vorgezogen)"
-IS_MOVED = (
-    rf"(?:[\w -]{{2,60}}? )?(?:verschiebt sich|(?:wurde|wird|ist)(?=.* {MOVED}\b)"
-    rf"|(?:hat|haben) (?:mein|unser|den|die|das)\w*(?=.* {MOVED}\b)).* auf .+"
-)
+
 
 CHANGES = (
     templated(
@@ -133,10 +129,6 @@ RULES = (
         0.75,
         "directive",
     ),
-    templated(
-        rf"(?:meine?|unsere?) (?P<x>\w+) (?P<y>{IS_MOVED})", "{x} des Nutzers {y}", "plan", 0.65, "plan", dated=True
-    ),
-    templated(rf"(?P<x>(?:der|die|das) {IS_MOVED})", "{x}", "plan", 0.65, "plan", dated=True),
     templated(rf"ich (?P<verb>\w+e|bin) {OBJECT}", SUBJECT + " {verb} {object}", "plan", 0.65, "plan", dated=True),
     templated(rf"{FIRST_PERSON} {OBJECT}", SUBJECT + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
