@@ -4,7 +4,6 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from schemas.conversations.messages import Scope
 
@@ -35,12 +34,6 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         return all(
             pattern is None or (value is not None and fnmatchcase(value, pattern)) for pattern, value in patterns
         )
-
-    def completed(self, scope: Scope) -> Scope:
-        """The scope with the value of each pattern without a wildcard, where it has none."""
-        patterns = {name: getattr(self, name) for name in self.__struct_fields__ if getattr(scope, name) is None}
-        exact = {name: each for name, each in patterns.items() if each is not None and WILD.isdisjoint(each)}
-        return replace(scope, **exact)
 
     @property
     def specificity(self) -> tuple[int, int]:

@@ -194,18 +194,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         return self.recall and role in ("user", "assistant") and (since is None or said_at >= since)
 
     def governs(self, namespace: str) -> bool:
-        """Whether the namespace's name alone shows that conversations that it matches feed the namespace."""
-        return any(self.match.accepts(scope) for scope in self._named(namespace))
-
-    def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of messages that feed a namespace under this policy, as far as the name and the patterns without a
-        wildcard tell. Empty if they do not show that the policy's conversations feed it."""
-        completed = (self.match.completed(scope) for scope in self._named(namespace))
-        return tuple(scope for scope in completed if self.match.accepts(scope))
-
-    def _named(self, namespace: str) -> list[Scope]:
-        parsed = (parse_name(template, namespace) for template in self.namespaces)
-        return [scope for scope in parsed if scope is not None]
+        """Whether conversations that it matches can feed a namespace of this name."""
+        scopes = (parse_name(template, namespace) for template in self.namespaces)
+        return any(scope is not None and self.match.accepts(scope) for scope in scopes)
 
 
 DEFAULT_POLICY = Policy(name="default")
@@ -236,24 +227,17 @@ class Policies(Struct, frozen=True):
         return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
 
     def governing(self, namespace: str) -> Policy:
-        """The policy of a namespace, for changes and questions without a conversation: the first that governs it by its name,
-        otherwise the first that matches on fields outside of the name, all of them without a wildcard."""
-        return next(iter(self._feeding(namespace)))
+        """The first policy with a template that fits the namespace, for changes without a conversation.
+
+        The name alone decides: a policy that matches on a field outside of its template governs no namespace.
+        """
+        return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
     def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of messages that feed a namespace, as far as its name and the policies that may feed it tell; those of its
-        own policy first."""
-        scopes = [scope for policy in self._feeding(namespace) for scope in policy.scopes_feeding(namespace)]
-        own = parse_name(OWN_NAMESPACE, namespace)
-        named = dict.fromkeys(scopes if own is None else (*scopes, own))
-        return tuple(scope for scope in named if scope != Scope(conversation_id=UNKNOWN))
-
-    def _feeding(self, namespace: str) -> tuple[Policy, ...]:
-        """The policy that governs a namespace by its name, or, if there is none, all whose conversations may feed it."""
-        governing = next((policy for policy in self.listed if policy.governs(namespace)), None)
-        if governing is not None:
-            return (governing,)
-        return (*(policy for policy in self.listed if policy.scopes_feeding(namespace)), DEFAULT_POLICY)
+        """The scopes of messages that feed a namespace, as far as its name contains them, by the templates that fit."""
+        templates = (*self.governing(namespace).namespaces, OWN_NAMESPACE)
+        scopes = (parse_name(template, namespace) for template in templates)
+        return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNKNOWN))
 
     def by_name(self, name: str) -> Policy:
         return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)
