@@ -22,7 +22,7 @@ TIME_WORDS: Final = frozenset(
 )
 # Words of a question to the assistant ("which museum did you recommend?"), in four languages.
 TO_ASSISTANT: Final = SECOND_PERSON | frozenset(
-    ["du", "dir", "dich", "dein", "deine", "tu", "te", "ton", "ta", "tes", "vous", "votre", "vos", "tú", "usted"]
+    "assistant du dir dich dein deine sie ihnen tu te ton ta tes vous votre vos tú usted".split()  # noqa: SIM905
 )
 # A capitalised word within a sentence, or a quoted title.
 NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|[\"“][^\"“”]+[\"”]")

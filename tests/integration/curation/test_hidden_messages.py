@@ -88,7 +88,9 @@ async def test_undoing_the_undo_of_a_wish_hides_its_messages_again_as_often_as_t
     assert [cause.command_id for cause in causes] == [None, "forget 0", "forget 1"]
 
 
-async def test_undoing_the_undo_of_a_wish_hides_again_what_the_wish_means_without_a_memory_of_it(bench: "Bench") -> None:
+async def test_undoing_the_undo_of_a_wish_hides_again_what_the_wish_means_without_a_memory_of_it(
+    bench: "Bench",
+) -> None:
     await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="first"))
     (batch,) = await batches_of(ada_says("Please forget that I live in Berlin.", conversation_id="third"), GROUP)
     hint = Source(conversation_id="second", message_id="m1")

@@ -198,7 +198,7 @@ async def test_the_wording_of_messages_decides_which_results_fit_on_a_page(said:
 
 
 async def test_names_in_a_message_count_if_the_question_names_its_speaker(said: Said) -> None:
-    plain = said.message("We flew over hills, rivers and woods.", conversation="c1")
+    plain = said.message("We flew to lisbon, porto and faro.", conversation="c1")
     names = said.message("We flew to Lisbon, Porto and Faro.", conversation="c2")
     await said.said(plain, names)
     assert await said.found("Where did Ada say they flew?", limit=1) == [names.message.content]

@@ -190,6 +190,7 @@ def test_an_assistants_message_ranks_lower_unless_the_question_asks_for_it() -> 
         ("Which museum did I visit?", ["statement", "reply"]),
         ("Which museum did you recommend?", ["reply", "statement"]),
         ("Welches Museum hast du empfohlen?", ["reply", "statement"]),
+        ("Which museum did the assistant suggest?", ["reply", "statement"]),
     ):
         spoken = {
             "reply": PassageWording(text, is_named=False, is_reply=not asks_assistant(question)),

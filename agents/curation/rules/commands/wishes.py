@@ -158,8 +158,8 @@ def forget(
 ) -> WishOutcome:
     """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
     further messages with its content; `naming` are messages that name the wish's topic, hidden with the first memory, or
-    without one. The messages that the wish means are hidden with each. In doubt, the limit applies to those that a model names and those that only the wish's words describe
-    together; a model's names alone decide if they keep to it."""
+    without one. The messages that the wish means are hidden with each memory. In doubt, the limit applies to those that a
+    model names and those that only the wish's words describe together; a model's names alone decide if they keep to it."""
     if not found and wish.is_unclear:
         return WishOutcome(wish_id=wish.wish_id, result="unclear", reason=UNCLEAR)
     if not found:

@@ -7,8 +7,12 @@ from agents.api.memories.imports import Import
 from schemas.memories.commands import Command
 from tests.api import NOON
 
-BACKWARDS = b'{"text": "User rents a boat", "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-04-01T00:00:00Z"}'
-ONE_MOMENT = b'{"text": "User rents a boat", "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-05-01T00:00:00Z"}'
+BACKWARDS = (
+    b'{"text": "User rents a boat", "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-04-01T00:00:00Z"}'
+)
+ONE_MOMENT = (
+    b'{"text": "User rents a boat", "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2026-05-01T00:00:00Z"}'
+)
 
 
 async def test_a_line_that_ends_before_it_begins_is_rejected_with_both_times_and_the_others_are_sent() -> None:

@@ -8,7 +8,7 @@ import pytest
 from agents.api.panel.files import files
 from tests.api import Api
 
-SCRIPT = next(name for name in files() if name.endswith(".js"))
+SCRIPT = max((name for name in files() if name.endswith(".js")), key=lambda name: len(files()[name].plain))
 
 
 @pytest.mark.parametrize("path", ["/", f"/{SCRIPT}"])
