@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agents.retrieval.passage_bm25 import QuestionWords, WordWeights, bm25
 from agents.retrieval.passage_exchanges import Scores, best_around, in_order, messages_of
-from agents.retrieval.passage_wording import WordingWeights, wording
+from agents.retrieval.passage_wording import WordingWeights, weight_for, wording
 from sinks.passages.rows import PassageRow
 
 Span: TypeAlias = tuple[datetime, datetime]
@@ -79,12 +79,10 @@ class Ranked(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PassageWording(NamedTuple):
-    """The text of a passage, whether the question names its speaker, and whether an assistant says it although the question
-    does not ask for that."""
+    """The text of a passage, and whether the question names its speaker."""
 
     text: str
     is_named: bool
-    is_reply: bool = False
 
 
 def ranked(
@@ -153,13 +151,15 @@ def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
     return np.array([any(start <= at and at - end < TIME_GRACE for start, end in spans) for at in moments], np.float64)
 
 
-def ranked_by_wording(best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights) -> list[Ranked]:
+def ranked_by_wording(
+    best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights, question: str = ""
+) -> list[Ranked]:
     """Adds the preference of its wording to each score, and sorts. Passages without a text are left out."""
+    weight = weight_for(question)
     found = [
         replace(
             each,
-            score=each.score
-            + wording(passage.text, with_names=passage.is_named, is_reply=passage.is_reply).preference(weights.wording),
+            score=each.score + weight * wording(passage.text, with_names=passage.is_named).preference(weights.wording),
         )
         for each in best
         if (passage := wordings.get(each.passage_id)) is not None

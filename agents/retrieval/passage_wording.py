@@ -1,5 +1,4 @@
-"""Rates the wording of a passage: statements about the speaker score higher than remarks to the other person (English), and
-higher than what an assistant says. Pure.
+"""Rates the wording of a passage: statements about the speaker score higher than remarks to the other person. English. Pure.
 
 "That sounds amazing, you must love cooking!" resembles many questions and answers none of them; "Today I tried a Thai curry"
 does.
@@ -20,36 +19,30 @@ TIME_WORDS: Final = frozenset(
     currently monday tuesday wednesday thursday friday saturday sunday
     """.split()  # noqa: SIM905
 )
-# Words of a question to the assistant ("which museum did you recommend?"), in four languages.
-TO_ASSISTANT: Final = SECOND_PERSON | frozenset(
-    "assistant du dir dich dein deine sie ihnen tu te ton ta tes vous votre vos tú usted".split()  # noqa: SIM905
-)
 # A capitalised word within a sentence, or a quoted title.
 NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|[\"“][^\"“”]+[\"”]")
+OF_OTHERS: Final = 0.5  # weight of the wording for a question that is not about the person who asks
 FULL_SHARE_WORDS: Final = 10  # words; one first-person word in as many counts as 1
 MOST_NAMES: Final = 3
 
 
 class WordingWeights(Struct, frozen=True, kw_only=True):
-    """The greatest effect of each feature on a score. `names` counts only in passages of a speaker whom the question names,
-    `reply` only if the question has no word such as "you"."""
+    """The greatest effect of each feature on a score. `names` counts only in passages of a speaker whom the question names."""
 
-    speaker: float = 0.06
-    addressed: float = -0.06
-    when: float = 0.025
-    names: float = 0.04
-    reply: float = -0.15
+    speaker: float = 0.12
+    addressed: float = -0.12
+    when: float = 0.05
+    names: float = 0.08
 
 
 class Wording(NamedTuple):
-    """Features from 0 to 1: the share of first-person words and of second-person words, whether a time is named, the
-    number of names and quoted titles, and whether an assistant says it to a question that asks for nothing that it said."""
+    """Features from 0 to 1: the share of first-person words and of second-person words, whether a time is named, and the
+    number of names and quoted titles."""
 
     speaker: float
     addressed: float
     when: float
     names: float
-    reply: float
 
     def preference(self, weights: WordingWeights) -> float:
         return (
@@ -57,16 +50,15 @@ class Wording(NamedTuple):
             + weights.addressed * self.addressed
             + weights.when * self.when
             + weights.names * self.names
-            + weights.reply * self.reply
         )
 
 
-def asks_assistant(question: str) -> bool:
-    """Whether a question may ask for what the assistant said."""
-    return not TO_ASSISTANT.isdisjoint(WORD_STEM.findall(question.lower().replace("’", "'")))
+def weight_for(question: str) -> float:
+    """The weight of the wording for a question: the whole for one about the person who asks ("where did I ...")."""
+    return OF_OTHERS if FIRST_PERSON.isdisjoint(WORD_STEM.findall(question.lower().replace("’", "'"))) else 1.0
 
 
-def wording(text: str, *, with_names: bool = True, is_reply: bool = False) -> Wording:
+def wording(text: str, *, with_names: bool = True) -> Wording:
     """`with_names` says whether names are counted, which takes a third of the time."""
     words = WORD_STEM.findall(text.lower().replace("’", "'"))
     share = FULL_SHARE_WORDS / max(1, len(words))
@@ -75,5 +67,4 @@ def wording(text: str, *, with_names: bool = True, is_reply: bool = False) -> Wo
         addressed=min(1.0, share * sum(map(SECOND_PERSON.__contains__, words))),
         when=float(not TIME_WORDS.isdisjoint(words)),
         names=min(1.0, len(NAME.findall(text)) / MOST_NAMES) if with_names else 0.0,
-        reply=float(is_reply),
     )

@@ -6,7 +6,6 @@ from typing import Final
 
 from agents.passages.passage_reader import PassageReading
 from agents.retrieval.passage_ranking import PassageWording, Ranked, Weights, ranked_by_wording
-from agents.retrieval.passage_wording import asks_assistant
 from agents.retrieval.read_rights import MayRead
 from schemas.retrieval.searches import SaidHit
 
@@ -32,8 +31,8 @@ class ReadableHits:
         """`speakers` are those whom the question names."""
         self.reading = reading
         self._may_read = may_read
+        self._question = question
         self._speakers = speakers
-        self._asks_assistant = asks_assistant(question)
         self._weights = weights
         self._limit = limit
         self._candidates = max(2 * limit, MIN_CANDIDATES)
@@ -81,15 +80,11 @@ class ReadableHits:
         """Ordered with the preference of their wording. Passages whose message left the archive are left out."""
         readable = await self.reading.recalled([each.passage_id for each in page], self._may_read)
         wordings = {
-            passage_id: PassageWording(
-                each.text,
-                is_named=each.found.passage.speaker in self._speakers,
-                is_reply=each.found.passage.role == "assistant" and not self._asks_assistant,
-            )
+            passage_id: PassageWording(each.text, each.found.passage.speaker in self._speakers)
             for passage_id, each in readable.items()
         }
         hits = list[SaidHit]()
-        for each in ranked_by_wording(page, wordings, self._weights):
+        for each in ranked_by_wording(page, wordings, self._weights, self._question):
             if len(hits) == self._candidates:
                 break
             passage = await self.reading.shown(readable[each.passage_id])

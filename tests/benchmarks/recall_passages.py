@@ -85,7 +85,7 @@ PARTS: Final[dict[str, Weights]] = {
     "without times": replace(DEFAULT_WEIGHTS, time=0.0),
     "without the exchange around": replace(DEFAULT_WEIGHTS, exchange=0.0),
     "whatever the wording": replace(
-        DEFAULT_WEIGHTS, wording=WordingWeights(speaker=0.0, addressed=0.0, when=0.0, names=0.0, reply=0.0)
+        DEFAULT_WEIGHTS, wording=WordingWeights(speaker=0.0, addressed=0.0, when=0.0, names=0.0)
     ),
 }
 

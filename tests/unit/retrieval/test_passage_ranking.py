@@ -19,7 +19,6 @@ from agents.retrieval.passage_ranking import (
     ranked,
     ranked_by_wording,
 )
-from agents.retrieval.passage_wording import asks_assistant
 from sinks.passages.rows import PassageRow
 
 MONDAY = datetime(2024, 1, 8, 9, tzinfo=UTC)
@@ -183,20 +182,18 @@ def test_proper_names_in_a_passage_count_only_if_the_query_names_the_speaker() -
     assert by_their_wording(plain, named, named=(0, 1)) == [named, plain]
 
 
-def test_an_assistants_message_ranks_lower_unless_the_question_asks_for_it() -> None:
-    best = [Ranked(passage_id=each, score=0.5, cosine=None, words=0.0) for each in ("reply", "statement")]
-    text = "A museum in Lisbon opens late."
+def test_wording_counts_half_unless_the_question_is_about_the_person_who_asks() -> None:
+    best = [Ranked(passage_id="remark", score=0.6, cosine=None, words=0.0)]
+    best.append(Ranked(passage_id="own", score=0.45, cosine=None, words=0.0))
+    spoken = {
+        "remark": PassageWording("You love your kitchen.", False),
+        "own": PassageWording("I love my kitchen.", False),
+    }
     for question, order in (
-        ("Which museum did I visit?", ["statement", "reply"]),
-        ("Which museum did you recommend?", ["reply", "statement"]),
-        ("Welches Museum hast du empfohlen?", ["reply", "statement"]),
-        ("Which museum did the assistant suggest?", ["reply", "statement"]),
+        ("What do I love?", ["own", "remark"]),
+        ("What does Ada love?", ["remark", "own"]),
     ):
-        spoken = {
-            "reply": PassageWording(text, is_named=False, is_reply=not asks_assistant(question)),
-            "statement": PassageWording(text, is_named=False),
-        }
-        assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS)) == order
+        assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS, question)) == order
 
 
 def test_wording_does_not_lift_a_passage_above_a_far_more_relevant_one() -> None:
