@@ -152,7 +152,7 @@ def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
 
 
 def ranked_by_wording(
-    best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights, question: str = ""
+    best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights, question: str
 ) -> list[Ranked]:
     """Adds the preference of its wording to each score, and sorts. Passages without a text are left out."""
     weight = weight_for(question)

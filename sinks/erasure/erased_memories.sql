@@ -1,6 +1,7 @@
 -- name: record
 -- Records memories $2 of namespace $1 as erased, with the messages of all their versions, the wishes that had them
--- forgotten, and the messages that search hides for them. A memory that was erased, imported again and erased again keeps the messages of both.
+-- forgotten, and the messages that search hides for them. A memory that was erased, imported again and erased again keeps
+-- the messages of both.
 INSERT INTO erased_memories AS known (memory_id, namespace, messages, erased_at)
 SELECT gone, $1::text, coalesce(
            (SELECT jsonb_agg(DISTINCT jsonb_build_object('conversation_id', conversation_id, 'message_id', message_id))

@@ -164,7 +164,7 @@ def by_their_wording(*texts: str, named: tuple[int, ...] = ()) -> list[str]:
     """Texts of equal scores, in the order of their wording; `named` are those whose speakers the question names."""
     best = [Ranked(passage_id=text, score=0.5, cosine=None, words=0.0) for text in texts]
     spoken = {text: PassageWording(text, is_named=at in named) for at, text in enumerate(texts)}
-    return ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS))
+    return ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS, ""))
 
 
 def test_statements_about_oneself_rank_above_statements_about_the_addressee() -> None:
@@ -203,11 +203,11 @@ def test_wording_does_not_lift_a_passage_above_a_far_more_relevant_one() -> None
         "fits": PassageWording("You should go to your doctor.", False),
         "tells": PassageWording("I saw my doctor today.", False),
     }
-    assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS)) == ["fits", "tells"]
+    assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS, "")) == ["fits", "tells"]
 
 
 def test_a_passage_missing_from_the_archive_is_dropped_from_the_ranking() -> None:
     best = [Ranked(passage_id=name, score=0.5, cosine=None, words=0.0) for name in ("gone", "there")]
-    assert ids(ranked_by_wording(best, {"there": PassageWording("We went hiking.", False)}, DEFAULT_WEIGHTS)) == [
+    assert ids(ranked_by_wording(best, {"there": PassageWording("We went hiking.", False)}, DEFAULT_WEIGHTS, "")) == [
         "there"
     ]
