@@ -8,7 +8,6 @@ from agents.api.tools.ports import MemoryReader
 from schemas.errors import Rejected
 from schemas.memories.memories import Memory
 from schemas.policies.kinds import DEFAULT_KINDS, Kind
-from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import PolicySelector
 
 
@@ -49,10 +48,7 @@ def tool_access(
 def users_by_namespace(policies: PolicySelector, namespaces: Iterable[str]) -> dict[str, str]:
     """Returns the user id of each namespace that belongs to one person by its policy's templates."""
     named_users = (
-        (namespace, scope.user_id)
-        for namespace in namespaces
-        for template in policies.governing(namespace).namespaces
-        if (scope := parse_name(template, namespace)) is not None
+        (namespace, scope.user_id) for namespace in namespaces for scope in policies.scopes_feeding(namespace)
     )
     return {namespace: user_id for namespace, user_id in named_users if user_id is not None}
 

@@ -139,3 +139,58 @@ def test_an_overlong_namespace_is_shortened_to_a_unique_stable_name():
     assert [len(name) for name in names] == [256, 256]
     assert names[0] != names[1]
     assert Policy(name="p").namespaces_of(users[0])[0] == names[0]
+
+
+GROUP = Policy(name="group", match=Match(app_id="cabin", mode="group"), namespaces=("{app_id}/{user_id}", "team/all"))
+BUILDER = Policy(name="builder", match=Match(app_id="builder"), namespaces=("{agent_id}",))
+KITCHEN = Policy(name="kitchen", match=Match(app_id="kitchen", tenant_id="acme"), namespaces=("user/{user_id}",))
+PANTRY = Policy(name="pantry", match=Match(app_id="pantry"), namespaces=("user/{user_id}", "{app_id}"))
+LABS = Policy(name="labs", match=Match(app_id="lab-*"), namespaces=("lab/{user_id}",))
+CLINIC = Policy(name="clinic", match=Match(app_id="clinic"), namespaces=("{tenant_id}/{user_id}",))
+LISTED = Policies((GROUP, CLINIC, KITCHEN, BUILDER, PANTRY, LABS))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "policy"),
+    [
+        ("pantry", PANTRY),  # the name alone proves it
+        ("team/all", GROUP),
+        ("user/ada", KITCHEN),
+        ("lab/ada", LABS),
+        ("forge", BUILDER),
+        ("cabin/ada", DEFAULT_POLICY),  # conversations of other modes have it
+        ("acme/ada", DEFAULT_POLICY),  # a tenant or an app
+        ("a/b/c", DEFAULT_POLICY),
+    ],
+)
+def test_a_namespace_has_the_policy_that_feeds_it_as_far_as_its_name_tells(namespace, policy):
+    assert LISTED.governing(namespace) is policy
+
+
+def test_a_policy_for_all_conversations_governs_a_namespace_before_one_for_some():
+    everyone = Policy(name="everyone", namespaces=("user/{user_id}",))
+    assert Policies((KITCHEN, everyone)).governing("user/ada") is everyone
+
+
+@pytest.mark.parametrize(
+    ("namespace", "scopes"),
+    [
+        ("forge", [Scope(conversation_id="-", app_id="builder", agent_id="forge")]),
+        (
+            "user/ada",
+            [
+                Scope(conversation_id="-", tenant_id="acme", app_id="kitchen", user_id="ada"),
+                Scope(conversation_id="-", app_id="pantry", user_id="ada"),
+                Scope(conversation_id="-", app_id="user", user_id="ada"),
+                Scope(conversation_id="-", tenant_id="user", app_id="clinic", user_id="ada"),
+            ],
+        ),
+        ("lab/ada", [Scope(conversation_id="-", app_id="lab", user_id="ada")]),
+        ("team/all", []),
+    ],
+)
+def test_scopes_that_feed_a_namespace_have_the_exact_values_of_patterns(namespace, scopes):
+    """An erasure of a namespace deletes the messages of these scopes: a scope without its app would be every app's."""
+    found = LISTED.scopes_feeding(namespace)
+    assert all(scope in found for scope in scopes)
+    assert all(scope.app_id is not None for scope in found)
