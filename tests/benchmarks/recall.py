@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from agents.retrieval.scales import scale_of
 from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.benchmarks import recall_memtrust as memtrust
 from tests.benchmarks.machine import machine
+from tests.benchmarks.questions.chats import unseen_chats
 from tests.benchmarks.recall_measures import measured
 from tests.benchmarks.recall_passages import said
 from tests.benchmarks.recall_precision import seeded, sessions, single_turns
@@ -27,6 +29,7 @@ from tests.benchmarks.recall_sets import Asked, memorybank, written
 from tests.benchmarks.recall_sparse import WAYS as SPARSE
 from tests.benchmarks.recall_sparse import by_sparse
 from tests.benchmarks.recall_stack import Store, store
+from tests.benchmarks.recall_talks import HALVES, SETS, Talk
 from tests.benchmarks.recall_words import WAYS, by_words
 
 # One default for all sets; each of these takes one part away.
@@ -49,10 +52,20 @@ def sets(shared: Path) -> dict[str, Asked]:
     }
 
 
-async def run(shared: Path) -> dict[str, Any]:
+def talks(options: Namespace) -> dict[str, list[Talk]]:
+    """The conversations of each set. Raises OSError if they are not here and cannot be downloaded."""
+    loaded = {name: load(options.half) for name, load in SETS.items()}
+    if options.chats:
+        loaded["unseen chats"] = unseen_chats()
+    return {name: sorted(each, key=lambda talk: len(talk.messages))[: options.talks] for name, each in loaded.items()}
+
+
+async def run(options: Namespace, shared: Path) -> dict[str, Any]:
     report: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MEMORY_DEFAULT.name))}
     async with store() as held:
-        report["said"] = await what_was_said(held)
+        report["said"] = await what_was_said(held, options)
+        if options.only_said:
+            return report
         question_sets = sets(shared)
         for name, each in question_sets.items():
             say(f"storing {name}: {len(each.memories)} memories")
@@ -76,12 +89,13 @@ async def run(shared: Path) -> dict[str, Any]:
     return report
 
 
-async def what_was_said(held: Store) -> dict[str, Any]:
+async def what_was_said(held: Store, options: Namespace) -> dict[str, Any]:
     try:
-        found = await said(held)
+        conversations = talks(options)
     except OSError as exc:
         say(f"the conversations of recall_talks.json are not here, and cannot be downloaded: {exc}")
         return {}
+    found = await said(held, conversations)
     for name, figures in found.items():
         show(f"What was said, {name}: share of the evidence", figures["ways"])
         show(f"What was said, {name}, by kind of question", figures["kinds"])
@@ -123,12 +137,21 @@ def say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
+def parsed_options() -> Namespace:
+    parser = ArgumentParser(prog="python -m tests.benchmarks.recall", description="Search quality.")
+    parser.add_argument("--half", choices=HALVES, default="held-out", help="of the conversations (default: held-out)")
+    parser.add_argument("--talks", type=int, help="only so many conversations of each set, the shortest")
+    parser.add_argument("--chats", action="store_true", help="also the labelled chats that no training has seen")
+    parser.add_argument("--only-said", action="store_true", help="only passages, not memories")
+    return parser.parse_args()
+
+
 def main() -> int:
     shared = os.environ.get("MEMSTREAM_SHARED_DATA")
     if not shared:
         say("MEMSTREAM_SHARED_DATA names no directory with the public data sets: set it")
         return 2
-    sys.stdout.write(json.dumps(asyncio.run(run(Path(shared))) | {"machine": machine()}) + "\n")
+    sys.stdout.write(json.dumps(asyncio.run(run(parsed_options(), Path(shared))) | {"machine": machine()}) + "\n")
     return 0
 
 

@@ -1,11 +1,10 @@
 """The passage part of bench-recall: indexes conversations in PostgreSQL and the vector server, then searches for each
 question."""
 
-import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, closing
 from typing import Any, Final, TypeAlias
 
@@ -37,7 +36,7 @@ from tests.benchmarks import recall_passage_baselines as baselines
 from tests.benchmarks.recall_both import in_both, remember_by_rules
 from tests.benchmarks.recall_passage_hits import joined_like_ours, messages, tokens_of
 from tests.benchmarks.recall_stack import Store
-from tests.benchmarks.recall_talks import SETS, Said, Talk
+from tests.benchmarks.recall_talks import Said, Talk
 from tests.embedders import CACHE_DIR, packaged_embedder
 
 APP: Final = "recall"
@@ -183,10 +182,8 @@ class Bench:
         )
 
 
-async def said(store: Store) -> dict[str, Any]:
-    """Returns the results of each set of conversations, held-out half. TALKS in the environment limits them to the
-    shortest."""
-    most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
+async def said(store: Store, sets: Mapping[str, Sequence[Talk]]) -> dict[str, Any]:
+    """Returns the results of each set of conversations."""
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
     figures = {}
     with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model, closing(untrained()) as other:
@@ -194,9 +191,8 @@ async def said(store: Store) -> dict[str, Any]:
         known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
         async with aclosing(PassageVectors(client, collection="talks-said", **known)) as vectors:
             await vectors.ensure_collection()
-            for name, load in SETS.items():
-                shortest = sorted(load(), key=lambda talk: len(talk.messages))
-                figures[name] = await measured(store, vectors, embedder, other, shortest[:most])
+            for name, talks in sets.items():
+                figures[name] = await measured(store, vectors, embedder, other, talks)
     await client.close()
     return figures
 

@@ -1,8 +1,8 @@
 """Public conversations with questions and evidence messages, from files with checksums (`recall_talks.json`).
 
 REALTALK: ten pairs of people write to each other for three weeks. LongMemEval: users and an assistant, long messages; the
-sessions with the answers of some 20 users make one conversation here. Weights were chosen on one half of the conversations; these
-are the others, of which `user-1` and `user-3` were looked at as well.
+sessions with the answers of some 20 users make one conversation here. Weights are chosen on the tuning half of the
+conversations; of the held-out half, `user-1` and `user-3` were looked at as well.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -23,6 +23,10 @@ FILES: Final = Path(__file__).with_name("recall_talks.json")
 KINDS: Final = {1: "several places", 2: "temporal", 3: "to be concluded"}  # of REALTALK
 CONVERSATIONS: Final = 8  # of LongMemEval
 PARTS: Final = 20  # of its questions, by the hashes of their ids; the files are those of the first CONVERSATIONS
+
+
+Half: TypeAlias = Literal["tuning", "held-out"]
+HALVES: Final[tuple[Half, ...]] = ("tuning", "held-out")
 
 
 class Said(Struct, frozen=True):
@@ -72,13 +76,14 @@ def checked(name: str, file: str, url: str, digest: str) -> bytes:
     return content
 
 
-def realtalk() -> list[Talk]:
+def realtalk(half: Half) -> list[Talk]:
     stems = [Path(file).stem for file in json.loads(FILES.read_bytes())["realtalk"]["files"]]
-    held_out = sorted(stems, key=lambda stem: sha256(f"realtalk/{stem}".encode()).hexdigest())[1::2]
+    ordered = sorted(stems, key=lambda stem: sha256(f"realtalk/{stem}".encode()).hexdigest())
+    of_half = ordered[HALVES.index(half) :: 2]
     return [
         people(stem, json.loads(content))
         for stem, content in zip(stems, files_of("realtalk"), strict=True)
-        if stem in held_out
+        if stem in of_half
     ]
 
 
@@ -107,12 +112,13 @@ def numbered(data: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
         number += 1
 
 
-def longmemeval() -> list[Talk]:
+def longmemeval(half: Half) -> list[Talk]:
     parts: list[list[dict[str, Any]]] = [[] for _ in range(CONVERSATIONS)]
     for content in files_of("longmemeval"):
         each = json.loads(content)
         parts[int(sha256(each["question_id"].encode()).hexdigest(), 16) % PARTS].append(each)
-    return [user_and_assistant(f"user-{number}", part) for number, part in enumerate(parts) if number % 2]
+    of_half = list(enumerate(parts))[HALVES.index(half) :: 2]
+    return [user_and_assistant(f"user-{number}", part) for number, part in of_half]
 
 
 def user_and_assistant(name: str, part: list[dict[str, Any]]) -> Talk:
@@ -149,4 +155,4 @@ def moment(written: str) -> datetime:
     return datetime.strptime(re.sub(r" \(\w+\)", "", written), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
 
 
-SETS: Final[dict[str, Callable[[], list[Talk]]]] = {"people": realtalk, "user and assistant": longmemeval}
+SETS: Final[dict[str, Callable[[Half], list[Talk]]]] = {"people": realtalk, "user and assistant": longmemeval}

@@ -7,13 +7,14 @@ a television series; two of its three files are used (`recall_talks.json`).
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from tests.benchmarks.recall_talks import files_of
+from tests.benchmarks.recall_talks import Question, Said, Talk, files_of
 
 LABELLED: Final = Path(__file__).with_name("labelled")
 KINDS: Final = ("fact", "time", "category", "several", "conclusion")
@@ -52,6 +53,30 @@ def hash_of_files() -> str:
 def labelled() -> list[Chat]:
     """The chats written for this. Raises ValueError for a file that does not have the form."""
     return [chat_of(path) for path in files()]
+
+
+def unseen_chats() -> list[Talk]:
+    """The labelled chats that no training has seen, a message a minute."""
+    return [talk_of(chat) for chat in labelled() if chat.is_held_out]
+
+
+def talk_of(chat: Chat) -> Talk:
+    began = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    messages = [
+        Said(
+            message_id=str(number),
+            speaker=speaker,
+            role="assistant" if speaker.lower() in ("assistant", "ai") else "user",
+            at=began + timedelta(minutes=number),
+            text=text,
+        )
+        for number, (speaker, text) in enumerate(chat.messages)
+    ]
+    asked_at = began + timedelta(days=1)
+    questions = [
+        Question(each.text, each.kind, asked_at, frozenset(map(str, each.evidence))) for each in chat.questions
+    ]
+    return Talk(chat.name, messages, questions)
 
 
 def chat_of(path: Path) -> Chat:
