@@ -22,7 +22,6 @@ from sinks.access.audit import Audit, Audited
 from sinks.erasure.erased_memories import ErasedMemories, Messages
 from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
-from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.memories.settlements import Settlements
 from sinks.outbox.projector import put_records
@@ -130,7 +129,6 @@ class MemoryEraser:
         namespace, gone = ledger.namespace, [entry.after for entry in ledger.entries]
         relink(ledger, await Memories(connection).linking(namespace, removed_memories(ledger)), now)
         await ErasedMemories(connection).drop_copies(namespace, [each.memory_id for each in gone], said)
-        await ForgottenWishes(connection).drop_old(namespace, now)
         counts = await Purges(connection).erase(namespace, gone, cause, now)
         await writer.record(connection, namespace, ledger.entries[len(gone) :], self._embedding_model)
         changes = [(entry.before, entry.after) for entry in ledger.entries]

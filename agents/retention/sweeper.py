@@ -12,6 +12,7 @@ from schemas.consolidation.retention import RetentionStatistics, Sweep
 from schemas.conversations.messages import Scope
 from schemas.policies.policies import PolicySelector
 from sinks.archive.retention import CONVERSATIONS, ROWS, GovernedWindow, Place, Step, Sweeps
+from sinks.memories.forgotten import WISHES_KEPT
 
 SWEEP_EVERY: Final = timedelta(days=1)
 SWEEPS_KEPT: Final = timedelta(days=90)
@@ -48,11 +49,13 @@ class Sweeper:
         self._todays_sweep: str | None = None
 
     async def tick(self) -> None:
-        """Creates the daily sweep if it is missing, and takes the next step. Raises Retryable."""
+        """Creates the daily sweep if it is missing, deletes old sweeps and wishes with it, and takes the next step. Raises
+        Retryable."""
         now = self._clock()
         if (todays := daily_sweep(now)).sweep_id != self._todays_sweep:
             await self._sweeps.add(todays)
             await self._sweeps.forget(now - SWEEPS_KEPT)
+            await self._sweeps.drop_wishes(now - WISHES_KEPT)
             self._todays_sweep = todays.sweep_id
         async with self._sweeps.step(now) as step:
             if step is not None:

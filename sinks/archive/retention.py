@@ -67,6 +67,11 @@ class Sweeps:
         with translated("forgetting sweeps"):
             await self._pool.execute(query("retention", "forget"), before)
 
+    async def drop_wishes(self, before: datetime) -> None:
+        """Deletes wishes to forget that were said before that moment."""
+        with translated("deleting old wishes"):
+            await self._pool.execute(query("forgotten", "drop_old"), before)
+
     @asynccontextmanager
     async def step(self, now: datetime) -> AsyncIterator["Step | None"]:
         """Opens the next step of an unfinished sweep, in its own transaction; None if there is none or other workers hold

@@ -11,7 +11,7 @@ from schemas.extraction.candidates import Wish
 from sinks.postgres.connection import Connection
 from sinks.postgres.queries import query
 
-KEPT: Final = timedelta(days=30)  # requests may wait for days, and Kafka keeps candidates for a week
+WISHES_KEPT: Final = timedelta(days=30)  # requests may wait for days, and Kafka keeps candidates for a week
 
 
 class ForgottenWishes:
@@ -26,7 +26,7 @@ class ForgottenWishes:
         return tuple(convert(row["wish"], Wish) for row in rows)
 
     async def keep(self, namespace: str, wishes: Iterable[Wish], now: datetime) -> None:
-        """Stores wishes; one without a time gets the current one. Deletes wishes of long ago."""
+        """Stores wishes; one without a time gets the current one."""
         rows = [
             (
                 wish.wish_id,
@@ -39,8 +39,3 @@ class ForgottenWishes:
         ]
         if rows:
             await self._connection.executemany(query("forgotten", "keep"), rows)
-            await self.drop_old(namespace, now)
-
-    async def drop_old(self, namespace: str, now: datetime) -> None:
-        """Deletes the wishes of long ago."""
-        await self._connection.execute(query("forgotten", "drop_old"), namespace, now - KEPT)

@@ -7,5 +7,5 @@ ON CONFLICT (wish_id) DO NOTHING
 SELECT wish FROM forgotten WHERE namespace = $1 AND said_at >= $2 ORDER BY said_at, wish_id
 
 -- name: drop_old
--- Deletes wishes said before $2: candidates of even earlier messages cannot arrive any more.
-DELETE FROM forgotten WHERE namespace = $1 AND said_at < $2
+-- Deletes wishes said before $1: candidates of even earlier messages cannot arrive any more.
+DELETE FROM forgotten WHERE said_at < $1

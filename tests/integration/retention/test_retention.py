@@ -10,10 +10,12 @@ from msgspec.structs import replace
 from agents.retention.sweeper import RecordRetention, Sweeper, daily_sweep, manual_sweep
 from schemas.consolidation.retention import Sweep
 from schemas.conversations.windows import Gap
+from schemas.extraction.candidates import Source, Wish
 from schemas.policies.matching import Match
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive
 from sinks.archive.retention import GovernedWindow, Sweeps
+from sinks.memories.forgotten import ForgottenWishes
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 from tests.builders.archived_messages import archived_message
@@ -246,3 +248,13 @@ async def test_records_are_kept_forever_by_default(store: Store) -> None:
     await Windows(store.pool).project([a_state("c", prunings=(a_pruning(1, 0.0),))])
     await store.swept(store.worker())
     assert await store.pool.fetchval("SELECT count(*) FROM window_prunings") == 1
+
+
+async def test_wishes_to_forget_are_deleted_after_thirty_days_in_every_namespace(store: Store) -> None:
+    async with store.pool.acquire() as connection:
+        for number, at in enumerate((LONG_AGO, LATELY)):
+            source = Source(conversation_id="c", message_id=str(number), timestamp=at)
+            await ForgottenWishes(connection).keep(f"app/{number}", [Wish(wish_id=str(number), message=source)], NOW)
+    await store.worker().tick()
+    rows = await store.pool.fetch("SELECT namespace FROM forgotten")
+    assert [row["namespace"] for row in rows] == ["app/1"]
