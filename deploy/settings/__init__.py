@@ -3,10 +3,14 @@
 Each module is a group of settings. The variable of a field is MEMSTREAM_<NAME>; its description is the documentation.
 """
 
+import logging
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final, NamedTuple, Self
 
 from pydantic import BaseModel, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict, SettingsError
 
 from deploy.settings import checks
 from deploy.settings.api import ApiFields
@@ -41,6 +45,13 @@ GROUPS: Final[dict[str, type[BaseModel]]] = {
     "Metrics, traces and logs": ObservabilityFields,
     "Directories": DirectoryFields,
 }
+
+
+SIMILAR: Final = (
+    0.85  # share of equal letters; other programs' variables with the prefix, such as those of Kubernetes, have less
+)
+
+logger = logging.getLogger(__name__)
 
 
 class Settings(
@@ -93,7 +104,10 @@ class SettingRow(NamedTuple):
 
 
 def load(**overrides: object) -> Settings:
-    """The settings of this process. Raises Misconfigured with each invalid variable, its value and the allowed values."""
+    """The settings of this process. Logs a warning for a variable that looks like a misspelt setting. Raises Misconfigured with
+    each invalid variable, its value and the allowed values."""
+    for variable, setting in misspelt([*os.environ, *DotEnvSettingsSource(Settings).env_vars]).items():
+        logger.warning("%s is no setting of memstream and has no effect: did you mean %s?", variable, setting)
     try:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as exc:
@@ -102,6 +116,14 @@ def load(**overrides: object) -> Settings:
         name = str(exc).split('"')[1]
         meaning = Settings.model_fields[name].description
         raise Misconfigured(f"{PREFIX}{name.upper()} is not JSON: {exc.__cause__} ({meaning})") from None
+
+
+def misspelt(variables: Iterable[str]) -> dict[str, str]:
+    """Variables that are no setting and differ in few letters from one, with that setting's variable."""
+    known = {name.upper() for name in Settings.model_fields}
+    ours = {each.upper().removeprefix(PREFIX) for each in variables if each.upper().startswith(PREFIX)}
+    nearest = {name: get_close_matches(name, known, n=1, cutoff=SIMILAR) for name in sorted(ours - known)}
+    return {PREFIX + name: PREFIX + found[0] for name, found in nearest.items() if found}
 
 
 def describe_error(error: dict[str, object]) -> str:

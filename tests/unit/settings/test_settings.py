@@ -17,6 +17,31 @@ def test_every_setting_belongs_to_one_group_and_is_explained():
     assert [row for rows in tables().values() for row in rows if not row.meaning] == []
 
 
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("MEMSTREAM_BOOTSTRAP_SERVER", "MEMSTREAM_BOOTSTRAP_SERVERS"),
+        ("memstream_postgres_dns", "MEMSTREAM_POSTGRES_DSN"),
+        ("MEMSTREAM_POSTGRES_DSN", None),
+        ("MEMSTREAM_API_SERVICE_PORT", None),  # Kubernetes sets these for a Service named memstream-api
+        ("MEMSTREAM_API_PORT_28080_TCP_ADDR", None),
+        ("MEMSTREAM_TEST_QDRANT_URL", None),
+        ("OTHER_BOOTSTRAP_SERVER", None),
+    ],
+)
+def test_a_misspelt_variable_is_logged_with_the_setting_that_it_resembles(variable, meant, monkeypatch, caplog):
+    monkeypatch.setenv(variable, "postgresql://db")
+    load()
+    assert [record.args[1] for record in caplog.records] == ([meant] if meant else [])
+
+
+def test_a_misspelt_variable_in_the_env_file_is_logged_too(tmp_path, monkeypatch, caplog):
+    (tmp_path / ".env").write_text("MEMSTREAM_PROVIDR=offline\n")
+    monkeypatch.chdir(tmp_path)
+    load()
+    assert [record.args[0] for record in caplog.records] == ["MEMSTREAM_PROVIDR"]
+
+
 def test_a_session_timeout_below_three_heartbeat_intervals_is_rejected():
     with pytest.raises(Misconfigured, match=r"HEARTBEAT_INTERVAL_S=4 must be at most a third of .*TIMEOUT_S=10"):
         load(heartbeat_interval_s=4.0)
