@@ -16,7 +16,7 @@ from tests.builders.groups import generated, misplaced, speakers
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_erasure import erase, where
 
-CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "100"))
+CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "60"))
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"], "triggers": {"after_tokens": 60}}
 
