@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.findings.places import is_place, is_product
 from agents.models.offline.rules.lasting_instructions.wording import remark_of
 from schemas.memories.memories import Memory
 
@@ -35,9 +36,9 @@ OBJECT_ENDS = re.compile(
 # Attributes with one value at a time: another value contradicts the earlier one of the same person.
 ATTRIBUTES = {
     "home": re.compile(
-        r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
-        r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
-        r"|déménagé|\bvive en\b|se mudó"
+        r"^User (?:now |currently |still )*(?:lives(?=.* (?:in|at|near|on|by|outside|abroad|here|there|above|next|close)\b)"
+        r"|is based|resides|(?:has |recently |just )*(?:moved|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b"
+        r"|\bwohnt\b|gezogen|\bhabite\b|déménagé(?: sur\b)?|\bvive en\b|se mudó(?: a\b)?"
     ),
     "employer": re.compile(
         r"\b(?:works|arbeitet|travaille|trabaja) (?:now )?(?:at|for|bei|für|chez|pour|para)\b|^User "
@@ -150,9 +151,14 @@ def attribute_of(text: str) -> tuple[str, frozenset[str]] | None:
     """The attribute with one value at a time that the text sets, and its owner's words: empty for the user."""
     for name, pattern in ATTRIBUTES.items():
         found = pattern.search(text)
-        if found is not None:
+        if found is not None and not (name == "home" and is_elsewhere(found[0], text[found.end() :].strip())):
             return name, words(text[: found.start()])
     return None
+
+
+def is_elsewhere(moved: str, where: str) -> bool:
+    """Whether a move is to something that is no place: "moved to decaf". `where` are the words behind the verb `moved`."""
+    return not is_place(where) if moved.endswith(" to") else is_product(where)
 
 
 def is_same_person(text: str, other: str) -> bool:
