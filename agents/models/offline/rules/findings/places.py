@@ -25,7 +25,8 @@ DWELLING: Final = re.compile(
     re.IGNORECASE,
 )
 JOB: Final = re.compile(
-    r"\b(?:job|role|position|team|company|employer|firm|department|office|branch|shift|course|class|school|project|gym)\b",
+    r"\b(?:job|role|position|team|company|employer|firm|department|office|branch|shift|course|class|school|project|gym"
+    r"|(?:first|second|third|last) place)\b",
     re.IGNORECASE,
 )
 CLAUSE_END: Final = re.compile(
@@ -35,7 +36,7 @@ CLAUSE_END: Final = re.compile(
 WITHIN: Final = re.compile(r" (?:in|near|by|at|on|of|outside) ")
 OWNED: Final = re.compile(r"(?:an?|another|some|my|our|his|her|their) ")
 THE_NAMED: Final = re.compile(r"[Tt]he(?: [A-ZÀ-Þ]\S*)+")
-ACTIVITY: Final = re.compile(r"\S+(?:ing|tion|ment|ware|work)s?")
+ACTIVITY: Final = re.compile(r"(?!beijing)\S+(?:ing|tion|ment|ware|work)s?")
 # Places of several words in lower case.
 OF_PLACES: Final = re.compile(
     r"(?:san|los|las|santa|sao|st|saint|fort|port|cape|rio|tel|hong|buenos|costa|sri|bad|el|la|le|den|great|(?:nor|sou)th(?:ern)?"
@@ -58,7 +59,7 @@ def is_place(said: str) -> bool:
     if DWELLING.search(what):
         return True
     if OWNED.match(what):  # "a penthouse in Dubai", "their girlfriend's", not "a Tesla"
-        return what.endswith("'s") or any(each[:1].isupper() for each in within)
+        return what.endswith(("'s", "’s")) or any(each[:1].isupper() for each in within)
     if what.lower().startswith("the "):
         return THE_NAMED.fullmatch(what) is not None and not is_product(what[4:])
     if is_product(what):
