@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Final
 
 from msgspec import Struct
 
 from agents.models.dates.dates import local
+from agents.models.offline.new_values import gives_new_value
 from agents.models.offline.rules.engine.injection import instructs
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
@@ -98,7 +99,8 @@ class ForgetWish(Struct, frozen=True, kw_only=True):
 
 
 class MessageWishes(Struct, frozen=True):
-    """The wishes of a message, and the rest of its text. `says_more`: the rest may have statements."""
+    """The wishes of a message, and the rest of its text; of a correction ("scratch that, it's 40") the words behind the phrase.
+    `says_more`: the rest may have statements."""
 
     wishes: tuple[ForgetWish, ...]
     rest: str
@@ -127,15 +129,26 @@ def wishes_in(message: SliceMessage) -> MessageWishes:
     said_at = local(message.timestamp, message.time_zone)
     wishes: list[ForgetWish] = []
     before: list[str] = []
-    for sentence in safe_sentences(own_part(readable_beginning(content))):
+    own = list(safe_sentences(own_part(readable_beginning(content))))
+    for sentence, following in zip_longest(own, own[1:], fillvalue=""):
         match = wish_in(sentence)
         if match is None or is_anothers_wish(sentence, match):
             before.append(sentence)
             continue
-        found = list(meant_wishes(match, statements_before([*before, sentence[: match.start]]), said_at))
+        said, around = statements_before([*before, sentence[: match.start]]), without_match(sentence, match)
+        if said is None and is_correction(sentence, match, following):
+            before += around
+            continue
+        found = list(meant_wishes(match, said, said_at))
         wishes += found
-        before += [sentence[: match.start], AFTERTHOUGHT.sub("", sentence[match.end :])] if found else [sentence]
-    return MessageWishes(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
+        before += around if found else [sentence]
+    rest = content if before == own else " ".join(" ".join(before).split())
+    return MessageWishes(tuple(dict.fromkeys(wishes)), rest)
+
+
+def without_match(sentence: str, match: Match) -> tuple[str, str]:
+    """The parts of a sentence before and behind a wish."""
+    return sentence[: match.start], AFTERTHOUGHT.sub("", sentence[match.end :])
 
 
 def wish_in(sentence: str) -> Match | None:
@@ -159,6 +172,14 @@ def is_anothers_wish(sentence: str, match: Match) -> bool:
     """Whether the wish is another person's, or part of a dream or a game."""
     before, named = sentence[: match.start], f"{match.topic} {match.clause}"
     return REPORTS_SPEECH.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
+
+
+def is_correction(sentence: str, match: Match, following: str) -> bool:
+    """Whether the phrase of a wish takes the previous message back for another value, in the same sentence or the one
+    `following`: "scratch that, it's 40 people, not 30"."""
+    behind = without_match(sentence, match)[1].strip(" .!,:;–—-")
+    phrase = sentence[match.start : match.end]
+    return match.kind == "that" and gives_new_value(phrase, behind or following, is_next=not behind)
 
 
 def is_no_wish(content: str) -> bool:

@@ -26,6 +26,7 @@ from agents.curation.rules.statements.extent import is_closed, is_month, is_occa
 from agents.curation.rules.statements.meaning import meaning
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import UNSPACED, Statement, statement
+from agents.models.offline.rules.findings.places import is_product
 
 WORKPLACE: Final = re.compile(r"(?<=\w) (?:at|bei|chez) (?=[A-Z])")
 AGAIN: Final = re.compile(r" (?:de nouveau|à nouveau|de nuevo|otra vez)(?= )")
@@ -62,13 +63,6 @@ NO_EMPLOYERS: Final = words.words(
 )
 HOLIDAYS: Final = words.words("weihnachten ostern pfingsten silvester neujahr feierabend")
 PETS: Final = words.words("dog cat hund katze chien chat perro gato")
-NO_PLACES: Final = words.words(  # words after "moved to" that are no places
-    "linux ubuntu fedora debian windows mac macos android ios iphone slack teams zoom discord signal whatsapp telegram notion"
-    " obsidian jira linear github gitlab bitbucket aws azure gcp kubernetes docker postgres postgresql mysql sqlite mongodb redis"
-    " kafka python go rust java kotlin typescript javascript react vue svelte premium pro basic enterprise spotify"
-    " tidal deezer netflix chrome firefox vivaldi safari gmail outlook proton dropbox google microsoft apple"
-    " level chapter plan option version"
-)
 TOWARDS: Final = words.words("to from mit von with")
 AT_WORK: Final = words.words("at from by bei von chez")
 SPANS: Final = words.words("now years months weeks ages")
@@ -248,7 +242,9 @@ def is_passing_home(said: Statement, phrase: str, after: str) -> bool:
     """Whether the home is temporary, or only described as near a place. Two homes near places differ only if the user moved."""
     moved = not (table().switched | RENAMED).isdisjoint(phrase.split())
     rented = ("rents" in phrase or "based" in phrase) and " for " in after
-    product = not (NO_PLACES | HOLIDAYS).isdisjoint(where := normalise(clause(after)).split()[:1])
+    named = next((each for each in clause(after).split() if each.casefold() not in words.ARTICLES), "")
+    where = normalise(clause(after)).split()[:1]
+    product = is_product(named) or not HOLIDAYS.isdisjoint(where)
     product |= bool(where) and where[0][0].isdigit()
     near = NEAR.search(f" {clause(after)}") is not None and not moved
     passing = is_recurrent(said) or (is_occasional(said) and not moved)

@@ -38,6 +38,11 @@ def test_compaction_rules_delete_an_outdated_memory_or_one_contained_in_another(
     assert (found.action, found.memory) == ("delete", goes) and why in found.reason
 
 
+def test_compaction_rules_take_a_home_for_outdated_only_by_a_move_to_a_place() -> None:
+    assert "outdated" in decision("User moved to Leeds.", "User likes tea.", "User moved to Lyon.").reason
+    assert "outdated" not in decision("User moved to Leeds.", "User likes tea.", "User moved to decaf.").reason
+
+
 def test_compaction_rules_do_not_treat_a_memory_with_a_number_as_part_of_one_without() -> None:
     found = decision("User has 2 sons.", "User has sons who play chess in the same club.", max_chars=20)
     assert "part of" not in found.reason

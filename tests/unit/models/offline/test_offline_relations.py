@@ -2,6 +2,8 @@
 
 import pytest
 
+from agents.models.offline.rules.findings.relations import owners
+from tests.cases.hostile_text import assert_grows_linearly
 from tests.unit.models.offline.proposing import proposals
 
 
@@ -22,6 +24,19 @@ from tests.unit.models.offline.proposing import proposals
         ("The design meeting moved to 3pm.", "The design meeting is at 2pm."),
         ("Call me Robin.", "User wants to be called Rob."),
         ("I work at Globex now.", "User works at Initech."),
+        ("My rent is 950 euros, not 900.", "User pays 900 euros of rent."),
+        ("My brother's rent is 950 euros, not 900.", "User's brother's rent is 900 euros."),
+        ("My wife's birthday is 12 May, not 11 May.", "The birthday of User's wife is 11 May."),
+        ("My age is 34, not 33.", "User is 33."),
+        ("My sister lives in Graz, not Linz.", "User's sister Anna lives in Linz with her husband."),
+        ("The deadline is 5 June, not 3 June.", "The project's deadline is 3 June."),
+        ("The webhook port should be 8443, not 8080.", "The webhook's port is 8080."),
+        ("The stand-up was moved from 9:00 to 9:30.", "The daily stand-up starts at 9:00."),
+        ("I switched from coffee to tea.", "User's favourite drink is coffee."),
+        ("I switched from coffee to tea.", "User drinks coffee with his wife at Anna's café."),
+        ("We switched from Jenkins to GitHub Actions.", "Deploys run on Jenkins."),
+        ("I gave up coffee.", 'User said: "I need three cups of coffee a day".'),
+        ("Je ne mange plus de viande.", "L'utilisateur mange de la viande avec sa femme."),
     ],
 )
 async def test_a_change_contradicts_the_memory_of_the_previous_state(sentence: str, old: str) -> None:
@@ -43,6 +58,22 @@ async def test_a_change_contradicts_the_memory_of_the_previous_state(sentence: s
         ("My cat's name is Mia.", "User's dog's name is Rex."),
         ("My mom's address is 4 Rue Haute.", "User's address is 9 High Street."),
         ("My wife hates coriander.", "User loves coriander."),
+        ("My brother's rent is 950 euros, not 900.", "User's rent is 900 euros."),
+        ("My rent is 950 euros, not 900.", "User's brother's rent is 900 euros."),
+        ("My rent is 950 euros.", "User's brother's rent is 900 euros."),
+        ("My shift is at 6, not 7.", "Anna's shift is at 7."),
+        ("Our cat is 7, not 6.", "User's son is 6."),
+        ("Our cat is 7, not 6.", 'User said: "My son is 6 and loves trains".'),
+        ("The mail server runs on 8081, not 8080.", "The web server runs on 8080."),
+        ("The deadline is 5 June, not 3 June.", "User's wedding is on 3 June."),
+        ("My sister's wedding moved from May to June.", "User's wedding is in May."),
+        ("The stand-up was moved from 9:00 to 9:30.", "User's swimming lesson is at 9:00."),
+        ("I switched from coffee to tea.", "User's wife drinks coffee every morning."),
+        ("I don't eat meat any more.", "User's dog eats meat."),
+        ("I no longer use Vim.", 'User said: "My brother swears by Vim".'),
+        ("Ich trinke keinen Kaffee mehr.", "Die Frau des Nutzers trinkt viel Kaffee."),
+        ("Je ne mange plus de viande.", "Le mari de l'utilisateur mange de la viande."),
+        ("Ya no bebo café.", "La mujer del usuario bebe café."),
     ],
 )
 async def test_unrelated_memory_is_not_contradicted(sentence: str, other: str) -> None:
@@ -66,3 +97,8 @@ async def test_statement_that_is_known_repeats_its_memory(sentence: str, same: s
 async def test_the_same_statement_with_another_number_contradicts_instead_of_repeating_the_memory() -> None:
     (found,) = await proposals("I have two cats and 3 dogs.", related=("User has two cats and 4 dogs.",))
     assert found.repeats is None and found.contradicts == "User has two cats and 4 dogs."
+
+
+@pytest.mark.parametrize("unit", ["User's ", "a-", "brother ", "'s ", "my mother's "])
+def test_owners_are_found_in_linear_time(unit: str) -> None:
+    assert_grows_linearly(owners, unit)

@@ -45,7 +45,8 @@ LOWERED = frozenset({"wish", "choice", "finding", "no"})
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A memory found in a sentence. `old` and `new` are the two states of a change, in the speaker's words."""
+    """A memory found in a sentence. `old` and `new` are the two states of a change, in the speaker's words, and `subject` is what
+    changes, if it is not the speaker: "rent" in "my rent is 950 euros, not 900"."""
 
     kind: str
     text: str
@@ -57,6 +58,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     valid_until: datetime | None = None
     old: str | None = None
     new: str | None = None
+    subject: str | None = None
 
 
 def findings_by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
@@ -173,6 +175,7 @@ def finding_of(language: LanguageRules, rule: Rule, match: re.Match[str], said_a
         valid_until=holds.valid_until,
         old=groups.get("old") or groups.get("old2"),
         new=groups.get("new"),
+        subject=groups.get("subject"),
     )
 
 

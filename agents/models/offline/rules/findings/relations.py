@@ -5,8 +5,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from agents.models.answers.persons import RELATIVES, VERBS
 from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.findings.places import is_place, is_product
 from agents.models.offline.rules.lasting_instructions.wording import remark_of
+from agents.models.offline.rules.tables.english_statements import PET
+from agents.models.offline.rules.tables.finer_kinds import PEOPLE
 from schemas.memories.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
@@ -35,9 +39,9 @@ OBJECT_ENDS = re.compile(
 # Attributes with one value at a time: another value contradicts the earlier one of the same person.
 ATTRIBUTES = {
     "home": re.compile(
-        r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
-        r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
-        r"|déménagé|\bvive en\b|se mudó"
+        r"^User (?:now |currently |still )*(?:lives(?=.* (?:in|at|near|on|by|outside|abroad|here|there|above|next|close)\b)"
+        r"|is based|resides|(?:has |recently |just )*(?:moved|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b"
+        r"|\bwohnt\b|gezogen|\bhabite\b|déménagé(?: sur\b)?|\bvive en\b|se mudó(?: a\b)?"
     ),
     "employer": re.compile(
         r"\b(?:works|arbeitet|travaille|trabaja) (?:now )?(?:at|for|bei|für|chez|pour|para)\b|^User "
@@ -47,6 +51,19 @@ ATTRIBUTES = {
     "called": re.compile(r"wants to be called|genannt werden|être appelé"),
     "age": re.compile(r"^User is \d{1,3}(?: years old)?\."),
 }
+# The beginning of a statement about the speaker, and the people, animals and possessors before the verb of any other.
+SPEAKER = re.compile(
+    r"(?:(?:the )?user|der nutzer|l['’]utilisateur|(?:el|al) usuario|I|we|ich|wir|je|nous|yo)\b(?!['’]s)|j['’]",
+    re.IGNORECASE,
+)
+QUOTATION = re.compile(r'^[^":]{1,30}: "')
+VERB = re.compile(rf"\b{VERBS}\b", re.IGNORECASE)
+# Not "The project's deadline": possessors that are things may be left out.
+OWNER = re.compile(
+    rf"\b(?!family\b)(?:(?<!^The )[\w-]+(?=['’]s\b)|(?:{PEOPLE}|{PET}|{RELATIVES}|hund|katze|chien|chat|perro|gato)\b)",
+    re.IGNORECASE,
+)
+LONGEST_SUBJECT = 6  # words
 ALIKE = 0.72
 SAME_BUT_FOR_NUMBERS = 0.6
 
@@ -97,14 +114,38 @@ def is_opposed(finding: Finding, memory: Memory) -> bool:
 
 
 def mentions_only_old(finding: Finding, memory: Memory) -> bool:
-    """Whether the memory is about the old state of a change and not about the new one. A move contradicts a home, but not a
-    preference for the town."""
+    """Whether the memory is about the old state of a change and not about the new one, of the same subject. A move contradicts
+    a home, but not a preference for the town."""
     old, new, known = words(finding.old or ""), words(finding.new or ""), words(memory.text)
     if not old or not old <= known or (new - old and new <= known):
         return False
     if "home" in finding.tags:
         return attribute_of(memory.text) == ("home", frozenset())
+    if not is_same_subject(finding, memory):
+        return False
     return not (finding.new is None and is_negative(finding.text) == is_negative(memory.text))
+
+
+def is_same_subject(finding: Finding, memory: Memory) -> bool:
+    """Whether the memory is of the finding's owner and has its subject, or says of its subject nothing but the old state."""
+    subject, said, known = words(finding.subject or ""), words(finding.text), words(memory.text)
+    is_named = subject <= known or known - words(finding.old or "") <= said
+    return is_named and is_same_owner(finding.text, memory.text)
+
+
+def is_same_owner(text: str, other: str) -> bool:
+    """Whether each text names the people, animals and possessors at the beginning of the other: not "User's rent" and "User's
+    brother's rent"."""
+    return owners(text) <= words(other) and owners(other) <= words(text)
+
+
+def owners(text: str) -> frozenset[str]:
+    """The stems of the people, animals and possessors before a statement's verb; empty for the user."""
+    stated = QUOTATION.sub("", text)
+    if SPEAKER.match(stated):
+        return frozenset()
+    subject = VERB.split(" ".join(stated.split()[:LONGEST_SUBJECT]), maxsplit=1)[0]
+    return words(" ".join(OWNER.findall(subject)))
 
 
 def taste_differs(text: str, other: str) -> bool:
@@ -131,7 +172,7 @@ def choice_differs(text: str, other: str) -> bool:
 def numbers_differ(text: str, other: str) -> bool:
     """Whether two texts are the same statement with different numbers or dates. A number in only one of them is a detail."""
     mine, theirs = numbers(text), numbers(other)
-    if not mine - theirs or not theirs - mine:
+    if not mine - theirs or not theirs - mine or not is_same_owner(text, other):
         return False
     return overlap(words(text) - mine, words(other) - theirs) >= SAME_BUT_FOR_NUMBERS
 
@@ -150,9 +191,14 @@ def attribute_of(text: str) -> tuple[str, frozenset[str]] | None:
     """The attribute with one value at a time that the text sets, and its owner's words: empty for the user."""
     for name, pattern in ATTRIBUTES.items():
         found = pattern.search(text)
-        if found is not None:
+        if found is not None and not (name == "home" and is_elsewhere(found[0], text[found.end() :].strip())):
             return name, words(text[: found.start()])
     return None
+
+
+def is_elsewhere(moved: str, where: str) -> bool:
+    """Whether a move is to something that is no place: "moved to decaf". `where` are the words behind the verb `moved`."""
+    return not is_place(where) if moved.endswith(" to") else is_product(where)
 
 
 def is_same_person(text: str, other: str) -> bool:

@@ -167,16 +167,17 @@ IMPOSSIBLE_SELF = re.compile(
     r"|\b(?:I am|I'm|ich bin|j'ai|tengo) (?:an? |ein\w* )?(?:1[3-9]\d|[2-9]\d\d|\d{4,}) (?:years|jahre|ans|años)\b",
     re.IGNORECASE,
 )
-# Fantasy: "My level 5 wizard", "as a vampire I", "I own a dragon", "once upon a time".
+# Fantasy: "My level 5 wizard", "as a vampire I", "I own a dragon".
 FANTASY = re.compile(
     rf"\b(?:(?:my|mein\w*|mon|ma|mi|as an?|als|en tant que|como|playing (?:as )?(?:an?|my)) (?:[\w-]+ ){{0,3}}?{FANTASTIC}\b"
     rf"{NO_TRADE}"
     r"|(?:have|own|ride|married|habe|besitze|reite|ai|possède|tengo|monto) (?:[\w-]+ ){0,3}?"
     rf"(?:{FANTASTIC}|{FICTIONAL_PROPERTY})\b{NO_TRADE}"
     rf"|(?:my|mein\w*|mon|ma|mi) {FICTIONAL_PROPERTY}\b"
-    rf"|(?:level|lvl|stufe|niveau|nivel)[ -]?\d+ (?:[\w-]+ )?(?:{FANTASTIC}|{FIGHTER})\b|{TALE})",
+    rf"|(?:level|lvl|stufe|niveau|nivel)[ -]?\d+ (?:[\w-]+ )?(?:{FANTASTIC}|{FIGHTER})\b)",
     re.IGNORECASE,
 )
+TALE_BEGUN = re.compile(rf"\b{TALE}", re.IGNORECASE)  # "once upon a time"
 RIDDLES = re.compile(rf"\b{RIDDLE}", re.IGNORECASE)
 # A pasted or made-up dialogue: lines of several speakers.
 DIALOGUE = re.compile(

@@ -42,6 +42,7 @@ from agents.models.offline.rules.framing.frame_patterns import (
     SET_IN_WORK,
     SPEECH_AFTER_LABEL,
     SPEECH_AFTER_NAME,
+    TALE_BEGUN,
     TEXT_ANNOUNCED,
     TEXT_WORK,
     TITLE,
@@ -54,7 +55,7 @@ from agents.models.offline.rules.framing.frame_patterns import (
 SEPARATORS = " ,:;.!–—-"  # between the phrase that ends a frame and the speaker's own words
 # Frames that later messages continue: plays, in which the person speaks in a role, and others.
 PLAYS = (ROLE_PLAY, IMPOSSIBLE_SELF, FANTASY, ACTION)
-CONTINUED = (*PLAYS, FICTION_REQUESTED, FICTION_WANTED, FICTION_ANNOUNCED, POINT_OF_VIEW, IN_GAME)
+CONTINUED = (*PLAYS, TALE_BEGUN, FICTION_REQUESTED, FICTION_WANTED, FICTION_ANNOUNCED, POINT_OF_VIEW, IN_GAME)
 
 
 @lru_cache(maxsize=8)
@@ -90,6 +91,7 @@ def frame_matches(text: str) -> Iterator[re.Match[str] | None]:
         FICTION_WANTED,
         IMPOSSIBLE_SELF,
         FANTASY,
+        TALE_BEGUN,
         DIALOGUE,
         DIALOGUE_INLINE,
         ACTION,
@@ -131,9 +133,13 @@ def opens_play(text: str) -> bool:
 
 
 def after_frame(text: str) -> str | None:
-    """The text from the phrase that ends the frame on; None without such a phrase."""
+    """The text after the phrase that ends the frame, or from the phrase on if it is part of a sentence ("my actual sister"); None
+    without such a phrase."""
     found = FRAME_END.search(text) or JOKE.search(text)
-    return None if found is None else text[found.start() :]
+    if found is None:
+        return None
+    behind = text[found.end() :]
+    return behind.lstrip(SEPARATORS) if behind[:1] in SEPARATORS.strip() else text[found.start() :]
 
 
 def adds_to_previous(sentence: str) -> bool:

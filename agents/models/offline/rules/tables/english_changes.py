@@ -87,8 +87,8 @@ CHANGES = (
     ),
     Rule(
         pattern=starting(
-            r"(?:the|our|my) [\w\s'-]{2,50}? (?:should be|is|must be|needs to be|was meant to be|has to be|runs on|listens on"
-            r"|uses"
+            r"(?:the|our|my) (?P<subject>[\w\s'-]{2,50}?) (?:should be|is|must be|needs to be|was meant to be|has to be|runs on"
+            r"|listens on|uses"
             r"|lives (?:in|on|at)) (?P<new>[^,]+?)(?:, not|,? instead of|,? rather than) (?P<old>\S+(?: \S+){0,4})$"
         ),
         kind="fact",
