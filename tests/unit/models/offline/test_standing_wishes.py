@@ -50,7 +50,10 @@ async def test_a_standing_wish_or_a_hard_constraint_is_kept(said: str, text: str
         ("Merk dir das bitte immer.", []),
         ("Ich bin allergisch gegen Nüsse, bitte immer daran denken.", ["Der Nutzer ist allergisch gegen Nüsse."]),
         ("No lo olvides nunca.", []),
-        ("Keep my allergy in mind from now on.", ["User wants the assistant to keep their allergy in mind from now on."]),
+        (
+            "Keep my allergy in mind from now on.",
+            ["User wants the assistant to keep their allergy in mind from now on."],
+        ),
     ],
 )
 async def test_a_wish_that_only_asks_to_remember_what_was_said_is_no_memory(said: str, texts: list[str]) -> None:

@@ -123,7 +123,8 @@ def statement_finding(
     about: str = "",
 ) -> Finding | None:
     """The sentence as a memory: in the third person if the speaker is its subject, otherwise (or `is_quoted`) quoted, with the
-    previous sentence `about` as a remark. None if it neither names the speaker nor `is_certain`, or if it needs context and has no `about`."""
+    previous sentence `about` as a remark. None if it neither names the speaker nor `is_certain`, or if it needs context and has
+    no `about`."""
     patterns = BY_LANGUAGE[language.code]
     said = core_of(language, normalised(language, sentence))
     if language.unreal.search(said) or (not about and needs_context(language, said)):
