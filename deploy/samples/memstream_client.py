@@ -271,7 +271,8 @@ class Memstream:
             "explain": explain,
             "related": related,
         }
-        result = await self._json("POST", "/v1/search", json={name: value for name, value in query.items() if value})
+        body = {name: value for name, value in query.items() if value not in (None, (), {})}
+        result = await self._json("POST", "/v1/search", json=body)
         return SearchResult(hits=tuple(map(hit, result["hits"])), degraded=tuple(result.get("degraded", ())))
 
     async def passage(self, passage_id: str) -> Passage:
@@ -362,32 +363,32 @@ class Memstream:
     async def messages(self, conversation_id: str, **params: Any) -> Json:
         """One page: `messages` of the conversation, and `next`, the `cursor` of the next page. `params` are `limit`, `order`
         (`oldest` or `newest`), and `cursor` or `around` (the id of the message in the middle of the page)."""
-        return await self._json("GET", f"/v1/conversations/{path_segment(conversation_id)}/messages", params=params)
+        return await self._json("GET", f"/v1/conversations/{path_part(conversation_id)}/messages", params=params)
 
     async def mark(self, conversation_id: str, message_id: str, importance: str) -> None:
         """Marks a sent message for pruning: `pinned`, `important`, `expendable` or `normal`."""
         body = {"message_id": message_id, "importance": importance}
-        await self._json("POST", f"/v1/conversations/{path_segment(conversation_id)}/mark", json=body)
+        await self._json("POST", f"/v1/conversations/{path_part(conversation_id)}/mark", json=body)
 
     async def control(self, conversation_id: str, action: str) -> None:
         """Acts on a conversation's window: `flush` extracts waiting messages, `prune` and `clear` remove messages from the
         context, `restore` undoes the latest `prune` or `clear` within ten minutes."""
         params = {"confirm": True} if action == "clear" else {}
         await self._json(
-            "POST", f"/v1/conversations/{path_segment(conversation_id)}/{path_segment(action)}", params=params
+            "POST", f"/v1/conversations/{path_part(conversation_id)}/{path_segment(action)}", params=params
         )
 
     async def set_conversation_settings(self, conversation_id: str, **settings: Any) -> None:
         """Replaces the conversation's own window settings; its policy says which ones are allowed. Without settings, the policy's
         apply again."""
-        await self._json("PUT", f"/v1/conversations/{path_segment(conversation_id)}/settings", json=settings)
+        await self._json("PUT", f"/v1/conversations/{path_part(conversation_id)}/settings", json=settings)
 
     async def set_user_settings(
         self, user_id: str, *, tenant_id: str | None = None, app_id: str | None = None, **settings: Any
     ) -> None:
         """Replaces the window settings of all conversations of a user, of one tenant or app if given."""
         params = {name: value for name, value in (("tenant_id", tenant_id), ("app_id", app_id)) if value is not None}
-        await self._json("PUT", f"/v1/users/{path_segment(user_id)}/settings", params=params, json=settings)
+        await self._json("PUT", f"/v1/users/{path_part(user_id)}/settings", params=params, json=settings)
 
     async def tools(self, *namespaces: str) -> list[Json]:
         """Memory tools, for `tools` of a request to Anthropic's Messages API."""
@@ -470,8 +471,17 @@ class Memstream:
 
 
 def path_segment(name: str) -> str:
-    """Escapes an id for a path. Raises Invalid for a slash, which servers read as a separator even if it is escaped."""
-    if "/" in name or name in ("", ".", ".."):
+    """Escapes the id of a memory, a passage, a wish or a command for a path. Raises Invalid for a slash, which servers read as a
+    separator even if it is escaped."""
+    if "/" in name:
+        raise Invalid(422, "invalid", f"{name!r} is not an id")
+    return path_part(name)
+
+
+def path_part(name: str) -> str:
+    """Escapes the id of a conversation or of a user for a path. They may contain slashes. Raises Invalid for other ids that
+    would change the path."""
+    if name in ("", ".", ".."):
         raise Invalid(422, "invalid", f"{name!r} is not an id")
     return quote(name, safe="")
 

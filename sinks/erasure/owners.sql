@@ -30,21 +30,25 @@ SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0
   AND EXISTS (SELECT FROM memory_versions v WHERE v.namespace = namespaces.namespace)
 
 -- name: held_in
+-- An answer counts if it has proposals for the namespace; one of an earlier version does not say for which they are.
 SELECT requested.namespace,
        (SELECT count(*) FROM memories m WHERE m.namespace = requested.namespace) AS memories,
        (SELECT count(*) FROM memory_versions v WHERE v.namespace = requested.namespace) AS versions,
        (SELECT count(*) FROM embeddings JOIN memories m USING (memory_id) WHERE m.namespace = requested.namespace) AS vectors,
        (SELECT count(*) FROM extractions
-        WHERE namespaces @> ARRAY[requested.namespace] AND answer ? 'proposals') AS answers,
+        WHERE namespaces @> ARRAY[requested.namespace]
+          AND EXISTS (SELECT FROM jsonb_array_elements(answer->'proposals') AS proposal
+                      WHERE coalesce(proposal->'namespaces' ? requested.namespace, true))) AS answers,
        (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[requested.namespace]) AS parked_requests
 FROM unnest($1::text[]) AS requested (namespace)
 
 -- name: said
+-- An erased window keeps its row, without messages.
 SELECT (SELECT count(*) FROM messages
         WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)) AS messages,
        (SELECT count(*) FROM windows
         WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
-          AND phase <> 'forgotten') AS windows,
+          AND phase <> 'forgotten' AND (statistics->'total_messages')::bigint > 0) AS windows,
        (SELECT count(*) FROM user_settings
         WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)) AS settings
 

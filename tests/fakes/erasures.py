@@ -15,6 +15,7 @@ class FakeErasures:
         self.begun: dict[str, Erasure] = {}
         self.remains: list[dict[str, Any]] = []
         self.erased: dict[str, tuple[ErasedNamespace, ...]] = {}
+        self.swept: tuple[RemovedCount, ...] = ()
         self.complete = complete
         self._audit = audit
 
@@ -43,7 +44,7 @@ class FakeErasures:
         return WindowsErased(partitions=0, windows=0, messages=0, at=None)
 
     async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]:
-        return ()
+        return self.swept
 
     async def conversations(self, erasure_id: str) -> frozenset[str]:
         return frozenset()

@@ -38,7 +38,7 @@ class AcceptedChoice(ChosenByUser, frozen=True, kw_only=True):
     windows: int
 
 
-@router.get("/{user_id}/settings", openapi_extra=documented(ChosenByUser))
+@router.get("/{user_id:path}/settings", openapi_extra=documented(ChosenByUser))
 async def get_user_settings(
     user_id: UserId, caller: CallerOf, ports: PortsOf, tenant_id: OptionalScopeId = None, app_id: OptionalScopeId = None
 ) -> Response:
@@ -48,7 +48,7 @@ async def get_user_settings(
     return json_response(ChosenByUser(user=user, chosen=await ports.user_settings.of(user)))
 
 
-@router.put("/{user_id}/settings", openapi_extra=documented(AcceptedChoice, request_body=WindowChoice))
+@router.put("/{user_id:path}/settings", openapi_extra=documented(AcceptedChoice, request_body=WindowChoice))
 async def put_user_settings(
     user_id: UserId,
     choice: Annotated[WindowChoice, Depends(json_body(WindowChoice))],

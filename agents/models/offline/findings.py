@@ -18,6 +18,7 @@ from agents.models.offline.rules.findings.classified_statements import (
     joined_with_next,
     statement_in_context,
 )
+from agents.models.offline.rules.findings.requests_to_remember import asks_only_to_remember
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.rules.framing.framing import own_part
 from agents.models.offline.statements import language_rules, readable_beginning, sentences_with_gaps
@@ -94,7 +95,8 @@ def findings_in(
     before = ""
     for sentence, is_next, scored in zip_longest(sentences, follows, scores[: len(sentences)]):
         is_read = scored is not None or sentence in own.sentences
-        found = list(apply_rules(rules, sentence, said_at, feelings, scored, thresholds)) if is_read else []
+        stated = apply_rules(rules, sentence, said_at, feelings, scored, thresholds) if is_read else ()
+        found = [each for each in stated if not asks_only_to_remember(each.text)]
         if scored is not None and not found and is_next:
             longer = joined_with_next(rules, pending[-1], sentence, scored, said_at, thresholds) if pending else None
             if longer is not None:

@@ -22,8 +22,12 @@ from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
+from sinks.windows.projection import Windows
 from tests.builders.archived_messages import archived_message
+from tests.builders.slices import slice_of
+from tests.fakes.windows import a_state
 from tests.integration.curation_bench import NOON
+from tests.integration.erasure.erasing import store_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -73,6 +77,27 @@ async def test_the_erasure_scope_includes_namespaces_of_others_in_shared_convers
     assert found.own == ("notes/mara",)
     assert found.shared == ("conversation/with mara", "notes", "notes/anna")
     assert found.conversations == ("with mara",)
+
+
+async def test_an_answer_counts_for_a_namespace_only_while_it_has_proposals_for_it(bench: "Bench") -> None:
+    owners, shared = Owners(bench.pool), ("notes/mara", "notes/anna")
+    group = structs.replace(slice_of("I sail"), request_id="group", namespaces=shared)
+    await store_answer(bench.pool, group, {"text": "User sails", "namespaces": ["notes/anna"]})
+    await store_answer(bench.pool, structs.replace(group, request_id="emptied"))
+    counts = await owners.stored_counts(shared)
+    assert [counts[name]["answers"] for name in shared] == [0, 1]
+    await store_answer(bench.pool, structs.replace(group, request_id="earlier"), {"text": "User skis"})
+    counts = await owners.stored_counts(shared)
+    assert [counts[name]["answers"] for name in shared] == [1, 2]
+
+
+async def test_an_erased_window_is_not_counted(bench: "Bench") -> None:
+    owners, windows, full = Owners(bench.pool), Windows(bench.pool), a_state("c", 1)
+    await windows.project([full])
+    assert (await owners.archived_counts(User(user_id="user")))["windows"] == 1
+    empty = structs.replace(full.statistics, total_messages=0)
+    await windows.project([structs.replace(full, revision=2, statistics=empty)])
+    assert (await owners.archived_counts(User(user_id="user")))["windows"] == 0
 
 
 async def test_an_export_is_imported_unchanged_and_only_once(bench: "Bench") -> None:

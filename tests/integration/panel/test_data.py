@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from deploy.wiring.erasure import OVERWRITTEN, TOPIC_CONTENTS, remains_of_topic, unused_stores
 from schemas.conversations.messages import Scope
+from sinks.erasure.erasures import SWEPT, RemovedCount
 from tests.api import NOON, a_memory
 from tests.integration.panel.panel import Panel
 
@@ -114,6 +115,40 @@ async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_show
         await receipt.get_by_role("button", name="Save the receipt").click()
     await (await saving.value).save_as(kept := tmp_path / "receipt.json")
     assert json.loads(kept.read_text())["erasure_id"] == erasure.erasure_id
+
+
+async def test_a_preview_and_a_receipt_name_the_data_and_leave_out_what_there_is_none_of(panel: Panel):
+    panel.api.memories.put(a_memory("m1", namespace="app/bob"))
+    panel.api.owners.known_scopes = [BOB]
+    panel.api.erasures.swept = tuple(RemovedCount(store=store, removed=2, at=NOON) for store in SWEPT)
+    tab = await panel.signed_in(DATA, admin="*")
+    await tab.page.get_by_label("A user, everywhere").check()
+    await tab.page.locator(".erase").get_by_label("Id of the user").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    foreseen = tab.page.get_by_role("group", name="What would be erased")
+    await expect(foreseen).to_contain_text("Messages of the user; replies of assistants go as well 1")
+    await tab.page.get_by_label("Type bob to confirm").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    receipt = tab.page.get_by_role("region", name="Receipt")
+    await expect(receipt.get_by_role("status")).to_contain_text("bob")
+    await expect(receipt).to_contain_text("Passages 2")
+    shown = await receipt.inner_text()
+    assert [name for name in SWEPT if re.search(rf"[:,] {name} ", shown)] == []
+    assert " 0" not in shown
+    assert "misspelt" not in shown
+
+
+async def test_an_unknown_id_is_reported_as_perhaps_misspelt(panel: Panel):
+    tab = await panel.signed_in(DATA, admin="*")
+    await tab.page.get_by_label("A user, everywhere").check()
+    await tab.page.locator(".erase").get_by_label("Id of the user").fill("bbo")
+    await tab.page.keyboard.press("Enter")
+    foreseen = tab.page.get_by_role("group", name="What would be erased")
+    await expect(foreseen).to_contain_text("It may be misspelt.")
+    await expect(foreseen.get_by_role("listitem")).to_have_count(1)
+    await tab.page.get_by_label("Type bbo to confirm").fill("bbo")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("region", name="Receipt")).to_contain_text("It may be misspelt.")
 
 
 async def test_actions_not_allowed_for_a_key_are_not_offered(panel: Panel):

@@ -249,7 +249,8 @@ async def test_empty_and_failed_lists_are_explained_and_can_be_retried(panel: Pa
     tab = await panel.signed_in(LIST, read="app/*")
     await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
     await tab.go("/memories/none", ns="app%2Fada")
-    await expect(tab.page.get_by_text("This was not found. It may have been deleted.", exact=True)).to_be_visible()
+    missing = "This was not found. It may have been deleted, or this key is not allowed to read it."
+    await expect(tab.page.get_by_text(missing, exact=True)).to_be_visible()
     panel.api.memories.down = True
     await tab.go(ns="app%2Feve")
     await expect(tab.page.get_by_text("This could not be loaded").first).to_be_visible(timeout=15_000)

@@ -187,7 +187,7 @@ async def test_the_model_context_is_shown_with_markers_and_token_counts(panel: P
 async def test_an_unreadable_conversation_looks_like_a_missing_one(panel: Panel):
     await a_conversation(panel)
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="other/*")
-    await expect(tab.page.get_by_text("This was not found")).to_be_visible()
+    await expect(tab.page.get_by_text("This was not found").first).to_be_visible()
     assert "Turn 1." not in await tab.page.content()
 
 

@@ -32,6 +32,7 @@ pytestmark = [
 
 CLIENT = Path(__file__).parents[3] / "deploy" / "samples" / "typescript"
 SCENES = Path(__file__).parent / "use_client.mjs"
+REQUESTS = SCENES.with_name("requests.ts")
 SENTENCE = "User keeps bees."
 
 
@@ -45,6 +46,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in (CLIENT / "src").glob("*.ts"):
         if source.name != "api.ts":
             shutil.copy(source, made / "src")
+    shutil.copy(REQUESTS, made / "src")
     npm(made, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
     npm(made, "run", "generate")
     npm(made, "run", "build")
@@ -87,6 +89,10 @@ def api() -> Api:
 async def url(api: Api) -> AsyncIterator[str]:
     async with serve_app(api.app, api.ports.change_notifier.close) as url:
         yield url
+
+
+def test_typed_requests_need_required_fields_alone(client: Path):
+    assert client.with_name("requests.js").exists()  # the build of the client compiled them
 
 
 async def test_the_client_creates_reads_updates_and_deletes_a_memory(client: Path, api: Api, url: str):

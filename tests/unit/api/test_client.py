@@ -164,6 +164,18 @@ async def test_the_client_reads_a_page_of_messages_around_a_message(api: Api, cl
     assert [each["message_id"] for each in behind["messages"]] == ["talk-7"]
 
 
+async def test_ids_of_conversations_and_users_may_contain_slashes(api: Api, client: Memstream) -> None:
+    api.archive.say("talk/7", ("user", "I keep bees."), app_id="app", user_id="ada/2")
+    assert [each["content"] for each in (await client.messages("talk/7"))["messages"]] == ["I keep bees."]
+    await client.set_user_settings("ada/2", app_id="app", max_messages=30)
+    assert (await api.user_settings.chosen_for(User(user_id="ada/2", app_id="app"))).max_messages == 30
+
+
+async def test_a_limit_of_zero_is_rejected_and_not_left_out(client: Memstream) -> None:
+    with pytest.raises(Invalid, match="limit"):
+        await client.search("bees", ADA, limit=0)
+
+
 async def test_marking_a_message_publishes_a_window_control(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])

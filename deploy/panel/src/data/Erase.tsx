@@ -70,7 +70,7 @@ function Foresee(props: { subject: Subject; begun: (erasure: string) => void }) 
         <>
           <div class="foreseen" role="group" aria-label={t("erase.foreseen")}>
             <h3>{t("erase.foreseen")}</h3>
-            <ul><For each={foreseen()}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
+            <ul><For each={foreseen()} fallback={<li>{t("erase.nothingForeseen")}</li>}>{(line) => <li><span>{named("erased", line.what)} <Show when={line.where}><code class="mono">{line.where}</code></Show></span> <strong>{number(line.count)}</strong></li>}</For></ul>
           </div>
           <form class="form" onSubmit={(event) => (event.preventDefault(), typed() === props.subject.id && erasing.mutate())}>
             <Field label={t("edit.reason")} value={why()} change={setWhy} />

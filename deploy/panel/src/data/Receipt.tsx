@@ -12,6 +12,8 @@ import { fileName, save } from "./transfer";
 type Receipt = Shape<"Receipt">;
 const LOOK_MS = 1_000;
 
+const removed = (store: Shape<"StoreErased">) => Object.entries(store.removed).filter(([, count]) => count);
+
 export function ReceiptOf(props: { id: string; close: () => void }) {
   const asked = useQuery(() => ({
     queryKey: ["receipt", props.id],
@@ -25,20 +27,23 @@ export function ReceiptOf(props: { id: string; close: () => void }) {
 
 function Shown(props: { receipt: Receipt; close: () => void }) {
   const keep = () => save(new Blob([JSON.stringify(props.receipt, null, 2)], { type: "application/json" }), fileName(`receipt-${props.receipt.erasure_id}`, "json"));
-  const stores = () => (props.receipt.stores ?? []).filter((each) => each.status === "pending" || Object.values(each.removed).some(Boolean));
+  const stores = () => (props.receipt.stores ?? []).filter((each) => each.status === "pending" || removed(each).length);
+  const namespaces = () => (props.receipt.namespaces ?? []).filter((each) => each.status === "pending" || each.memories || each.versions || each.vectors || each.kept);
   return (
     <div class="receipt" role="region" aria-label={t("erase.receipt")}>
       <p class="facts" role="status">
         <strong>{t(props.receipt.status === "complete" ? "erase.complete" : "erase.going")}</strong>
+        <code class="mono">{Object.values(props.receipt.subject).join(", ")}</code>
         <Moment at={props.receipt.completed_at ?? props.receipt.at} />
         <code class="mono">{props.receipt.erasure_id}</code>
       </p>
+      <Show when={props.receipt.nothing_found}><p class="notice">{t("erase.nothingFound")}</p></Show>
       <ul class="removed">
-        <For each={props.receipt.namespaces}>
+        <For each={namespaces()}>
           {(each) => <li><code class="mono">{each.namespace}</code> {t("erase.inNamespace", { memories: number(each.memories), versions: number(each.versions), vectors: number(each.vectors) })}<Show when={each.kept}> {t("erase.kept", { count: number(each.kept ?? 0) })}</Show></li>}
         </For>
         <For each={stores()}>
-          {(store) => <li>{store.store}: {Object.entries(store.removed).map(([what, count]) => `${named("erased", what)} ${number(count)}`).join(", ")} <Show when={store.status === "pending"}><span class="badge">{t("erase.pending")}</span></Show></li>}
+          {(store) => <li>{store.store}: {removed(store).map(([what, count]) => `${named("erased", what)} ${number(count)}`).join(", ")} <Show when={store.status === "pending"}><span class="badge">{t("erase.pending")}</span></Show></li>}
         </For>
       </ul>
       <Show when={props.receipt.remains?.length}>

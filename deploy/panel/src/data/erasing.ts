@@ -9,23 +9,27 @@ export type Subject = { kind: Kind; id: string; tenant?: string; app?: string };
 export type Foreseen = { what: string; where?: string; count: number };
 const LOOK_MS = 1_000;
 
+/** What the erasure would take, without what there is nothing of: most conversations have a namespace without data. */
 export async function foresee(subject: Subject, signal: AbortSignal): Promise<Foreseen[]> {
+  return (await counted(subject, signal)).filter((each) => each.count);
+}
+
+async function counted(subject: Subject, signal: AbortSignal): Promise<Foreseen[]> {
   if (subject.kind === "namespace") {
     const found = await answered(api.GET("/v1/namespaces/erasure", { params: { query: { namespace: subject.id } }, signal }));
     return held(found);
   }
   if (subject.kind === "conversation") {
     const found = await answered(api.GET("/v1/conversations/{conversation_id}/erasure", { params: { path: { conversation_id: subject.id } }, signal }));
-    return [{ what: "messages", count: found.messages }, ...found.namespaces.map(shared)];
+    return [{ what: "messages", count: found.messages }, ...found.namespaces.map(of("resting"))];
   }
   const found = await answered(api.GET("/v1/users/purge", { params: { query: userQuery(subject) }, signal }));
-  const said = Object.entries(found.said).map(([what, count]) => ({ what, count }));
-  const own = found.own.flatMap(held).filter((each) => each.count); // most conversations have a namespace without data
-  return [{ what: "conversations", count: found.conversations }, ...said, ...own, ...found.shared.map(shared)];
+  const said = Object.entries(found.said).map(([what, count]) => ({ what: what === "messages" ? "said" : what, count }));
+  return [{ what: "conversations", count: found.conversations }, ...said, ...found.own.flatMap(held), ...found.shared.map(of("shared"))];
 }
 
 const held = (found: Shape<"OwnNamespace">): Foreseen[] => Object.entries(found.held).map(([what, count]) => ({ what, count, where: found.namespace }));
-const shared = (found: Shape<"SharedNamespace">): Foreseen => ({ what: "resting", count: found.memories, where: found.namespace });
+const of = (what: string) => (found: Shape<"SharedNamespace">): Foreseen => ({ what, count: found.memories, where: found.namespace });
 
 /** Begins the erasure. A repeated key begins none a second time. */
 export async function begin(subject: Subject, reason: string | undefined, key: string): Promise<string> {

@@ -14,7 +14,7 @@ export const de: Texts = {
   },
   state: {
     loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", againOf: "Noch einmal versuchen: {{name}}", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
-    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", partOutdated: "Ein Teil dieser Seite konnte nicht aktualisiert werden: {{reason}}", request: "Anfrage {{id}}",
+    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht.", missingOrHidden: "Das wurde nicht gefunden. Vielleicht wurde es gelöscht, oder dieser Schlüssel darf es nicht lesen.", outdated: "Seit {{time}} nicht aktualisiert: {{reason}}", partOutdated: "Ein Teil dieser Seite konnte nicht aktualisiert werden: {{reason}}", request: "Anfrage {{id}}",
     partFailed: "Ein Teil dieser Seite konnte nicht geladen werden: {{reason}}",
     all: "Alles zeigen", less: "Weniger zeigen", degraded: "Ein Teil der Suche hat nicht geantwortet: Vielleicht gibt es mehr Treffer.",
   },
@@ -100,12 +100,12 @@ export const de: Texts = {
   },
   erase: {
     title: "Endgültig löschen", hint: "Das lässt sich nicht rückgängig machen: Erinnerungen, Versionen, Vektoren und Nachrichten werden überall gelöscht. Eine einzelne Erinnerung, die Sie stattdessen löschen, lässt sich wiederherstellen.", what: "Was gelöscht werden soll", namespace: "Dieser Namensraum, {{name}}", user: "Ein Nutzer, überall",
-    conversation: "Ein Gespräch", userId: "Kennung des Nutzers", app: "App (freiwillig)", tenant: "Mandant (freiwillig)", people: "Nötig, wenn mehrere Personen diese Kennung haben.", look: "Zeigen, was gelöscht würde", notYours: "Dieser Schlüssel darf in diesem Namensraum nicht endgültig löschen.",
-    foreseen: "Was gelöscht würde", type: "Zur Bestätigung {{name}} eingeben", now: "Endgültig löschen", running: "Wird gelöscht", refused: "Die Löschung wurde abgelehnt.",
+    conversation: "Ein Gespräch", userId: "Kennung des Nutzers", app: "App (freiwillig)", tenant: "Mandant (freiwillig)", people: "App und Mandant sind nur nötig, wenn mehrere Personen diese Kennung haben.", look: "Zeigen, was gelöscht würde", notYours: "Dieser Schlüssel darf in diesem Namensraum nicht endgültig löschen.",
+    foreseen: "Was gelöscht würde", nothingForeseen: "Unter diesem Namen ist nichts gespeichert. Vielleicht ist er falsch geschrieben.", type: "Zur Bestätigung {{name}} eingeben", now: "Endgültig löschen", running: "Wird gelöscht", refused: "Die Löschung wurde abgelehnt.",
     receipt: "Beleg", complete: "Gelöscht", going: "Wird gelöscht", pending: "läuft noch", inNamespace: "{{memories}} {{memories:Erinnerung|Erinnerungen}}, {{versions}} {{versions:Version|Versionen}}, {{vectors}} {{vectors:Vektor|Vektoren}}", kept: "{{count}} {{count:bleibt|bleiben}}, weil andere sie auch gesagt haben.",
-    remains: "Was in Topics bleibt, und bis wann", keep: "Beleg speichern",
+    nothingFound: "Unter diesem Namen war nichts gespeichert. Vielleicht ist er falsch geschrieben.", remains: "Was in Topics bleibt, und bis wann", keep: "Beleg speichern",
   },
-  erased: { memories: "Erinnerungen", versions: "Versionen", vectors: "Vektoren", answers: "Gespeicherte Antworten", parked_requests: "Geparkte Anfragen", messages: "Nachrichten", windows: "Fenster", conversations: "Gespräche", resting: "Erinnerungen, die darauf beruhen; was auch andere sagten, bleibt" },
+  erased: { memories: "Erinnerungen", versions: "Versionen", vectors: "Vektoren", answers: "Gespeicherte Antworten", parked_requests: "Geparkte Anfragen", messages: "Nachrichten", windows: "Fenster", conversations: "Gespräche", settings: "Einstellungen von Fenstern", said: "Nachrichten des Nutzers; Antworten von Assistenten werden mitgelöscht", resting: "Erinnerungen aus diesem Gespräch; was auch andere Quellen hat, bleibt", shared: "Erinnerungen aus den Gesprächen des Nutzers; was andere sagten, bleibt", tombstones: "Löschmarken", window_messages: "Nachrichten in Fenstern", passages: "Passagen", findings: "Ergebnisse von Probeläufen", window_rows: "Texte in Zeilen von Fenstern", prunings: "Texte von Kürzungen", user_settings: "Einstellungen von Fenstern", letters: "Dead Letters" },
   remains: {
     messages: "Nachrichten, wie sie veröffentlicht wurden",
     ends: "Kennungen von Gesprächen und Metadaten der Absender",

@@ -12,7 +12,7 @@ export const en = {
   },
   state: {
     loading: "Loading", failed: "This could not be loaded", again: "Try again", againOf: "Try again: {{name}}", offline: "The server does not answer. It may be restarting.",
-    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", outdated: "Not updated since {{time}}: {{reason}}", partOutdated: "Part of this page could not be updated: {{reason}}", request: "Request {{id}}",
+    forbidden: "This key is not allowed to do this.", missing: "This was not found. It may have been deleted.", missingOrHidden: "This was not found. It may have been deleted, or this key is not allowed to read it.", outdated: "Not updated since {{time}}: {{reason}}", partOutdated: "Part of this page could not be updated: {{reason}}", request: "Request {{id}}",
     partFailed: "Part of this page could not be loaded: {{reason}}",
     all: "Show all", less: "Show less", degraded: "Part of the search did not answer: there may be more results.",
   },
@@ -98,12 +98,12 @@ export const en = {
   },
   erase: {
     title: "Erase for good", hint: "This cannot be undone: memories, versions, vectors and messages are erased everywhere. A single memory that you delete instead can be restored.", what: "Data to erase", namespace: "This namespace, {{name}}", user: "A user, everywhere",
-    conversation: "A conversation", userId: "Id of the user", app: "App (optional)", tenant: "Tenant (optional)", people: "Needed if several people have this id.", look: "Show what would be erased", notYours: "This key is not allowed to erase this namespace.",
-    foreseen: "What would be erased", type: "Type {{name}} to confirm", now: "Erase for good", running: "Erasing", refused: "The erasure was refused.",
+    conversation: "A conversation", userId: "Id of the user", app: "App (optional)", tenant: "Tenant (optional)", people: "App and tenant are only needed if several people have this id.", look: "Show what would be erased", notYours: "This key is not allowed to erase this namespace.",
+    foreseen: "What would be erased", nothingForeseen: "Nothing is stored under this name. It may be misspelt.", type: "Type {{name}} to confirm", now: "Erase for good", running: "Erasing", refused: "The erasure was refused.",
     receipt: "Receipt", complete: "Erased", going: "Being erased", pending: "in progress", inNamespace: "{{memories}} {{memories:memory|memories}}, {{versions}} {{versions:version|versions}}, {{vectors}} {{vectors:vector|vectors}}", kept: "{{count}} {{count:stays|stay}}, because others said {{count:it|them}} as well.",
-    remains: "Data that remains in topics, and until when", keep: "Save the receipt",
+    nothingFound: "Nothing was stored under this name. It may be misspelt.", remains: "Data that remains in topics, and until when", keep: "Save the receipt",
   },
-  erased: { memories: "Memories", versions: "Versions", vectors: "Vectors", answers: "Cached answers", parked_requests: "Parked requests", messages: "Messages", windows: "Windows", conversations: "Conversations", resting: "Memories based on this data; memories that others stated as well stay" },
+  erased: { memories: "Memories", versions: "Versions", vectors: "Vectors", answers: "Cached answers", parked_requests: "Parked requests", messages: "Messages", windows: "Windows", conversations: "Conversations", settings: "Window settings", said: "Messages of the user; replies of assistants go as well", resting: "Memories from this conversation; those that have other sources as well stay", shared: "Memories from the user's conversations; what others said stays", tombstones: "Tombstones", window_messages: "Messages in windows", passages: "Passages", findings: "Findings of dry runs", window_rows: "Texts in rows of windows", prunings: "Texts of prunings", user_settings: "Window settings", letters: "Dead letters" },
   remains: {
     messages: "messages as published",
     ends: "ids of conversations, and the senders' metadata",

@@ -2,6 +2,7 @@
 import CircleAlert from "lucide-solid/icons/circle-alert";
 import { createEffect, createSignal, For, onCleanup, Show, type JSX } from "solid-js";
 import { ApiProblem } from "../api/client";
+import { mayEverywhere } from "../app/session";
 import { t } from "../i18n";
 
 export function Loading(props: { rows?: number }) {
@@ -28,7 +29,7 @@ export function Empty(props: { icon?: JSX.Element; title: string; hint?: string;
 const SAID: Record<number, () => string> = {
   0: () => t("state.offline"),
   403: () => t("state.forbidden"),
-  404: () => t("state.missing"),
+  404: () => t(mayEverywhere("read") ? "state.missing" : "state.missingOrHidden"),
 };
 
 export function reason(error: unknown): string {

@@ -13,7 +13,7 @@ import type { components, paths } from "./api.js";
 type Schemas = components["schemas"];
 export type SearchQuery = Schemas["SearchQuery"];
 export type SearchAnswer = Schemas["SearchAnswer"];
-export type BlockQuery = Partial<Schemas["BlockQuery"]>; // each field has a default
+export type BlockQuery = Schemas["BlockQuery"];
 export type Block = Schemas["Block"];
 export type NewMemory = Schemas["NewMemory"];
 export type ChangedMemory = Schemas["ChangedMemory"];
@@ -89,7 +89,7 @@ export class Memstream {
 
   /** The context block for a prompt: memories and earlier messages that fit the text, and recent messages that no memory has yet. */
   async context(query: BlockQuery): Promise<Block> {
-    return data(await this.api.POST("/v1/context", { body: query as Schemas["BlockQuery"] }));
+    return data(await this.api.POST("/v1/context", { body: query }));
   }
 
   /** Conversations that the key may read, the one with the latest message first; `next` is the cursor of the next page. */
@@ -156,14 +156,14 @@ export class Memstream {
   /** Erases a memory for good, with its versions. Search hides its source messages, unless `keepMessages`; the archive keeps them. */
   async erase(memoryId: string, keepMessages = false): Promise<CommandResult> {
     const params = { path: { memory_id: memoryId } };
-    const body = { keep_messages: keepMessages, reason: null };
+    const body = { keep_messages: keepMessages };
     return data(await this.api.POST("/v1/memories/{memory_id}/erase", { params, body, headers: idempotencyKey() }));
   }
 
   /** Undoes a request to forget that ended no memory (`memstream.wish.unknown`): search finds the messages again. */
   async undoWish(namespace: string, wishId: string): Promise<CommandResult> {
     const params = { path: { wish_id: wishId } };
-    const body = { namespace, reason: null };
+    const body = { namespace };
     return data(await this.api.POST("/v1/wishes/{wish_id}/undo", { params, body, headers: idempotencyKey() }));
   }
 

@@ -89,3 +89,22 @@ def test_among_several_people_a_limit_or_wish_needs_a_word_of_its_class() -> Non
     assert tags("Charcoal for my burgers from me.", LIMIT, SEVERAL_SPEAKERS) == []
     assert tags("Send me the pictures.", WISH, SEVERAL_SPEAKERS) == []
     assert tags("I'm coeliac, so please no bread.", LIMIT, SEVERAL_SPEAKERS) == ["constraint"]
+
+
+def texts(text: str, scores: SentenceScores, thresholds: Thresholds) -> list[str]:
+    return [each.text for _, each in findings_in(parse(said(text)), scores=(scores,), thresholds=thresholds)]
+
+
+@pytest.mark.parametrize("scores", [STATEMENT, LIMIT])
+@pytest.mark.parametrize("thresholds", [ONE_SPEAKER, SEVERAL_SPEAKERS])
+def test_a_proposal_beside_a_statement_is_left_out(scores: SentenceScores, thresholds: Thresholds) -> None:
+    found = texts("I'm vegetarian, so let's pick a place with good vegetables.", scores, thresholds)
+    assert found == ["User is vegetarian."]
+
+
+def test_among_several_people_you_is_not_the_assistant() -> None:
+    beside = "I live in Antwerp, so I join you in Brussels."
+    assert texts(beside, STATEMENT, SEVERAL_SPEAKERS) == ["User lives in Antwerp."]
+    assert texts(beside, STATEMENT, ONE_SPEAKER) == ["User lives in Antwerp, so they join the assistant in Brussels."]
+    alone = "I commute with you from Antwerp."
+    assert texts(alone, STATEMENT, SEVERAL_SPEAKERS) == ['User said: "I commute with you from Antwerp".']

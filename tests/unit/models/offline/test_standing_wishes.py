@@ -41,6 +41,25 @@ async def test_a_standing_wish_or_a_hard_constraint_is_kept(said: str, text: str
     assert text in await kept(said)
 
 
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        ("I'm allergic to penicillin, please always keep that in mind.", ["User is allergic to penicillin."]),
+        ("Please bear this in mind at all times.", []),
+        ("From now on keep it in mind, please.", []),
+        ("Merk dir das bitte immer.", []),
+        ("Ich bin allergisch gegen Nüsse, bitte immer daran denken.", ["Der Nutzer ist allergisch gegen Nüsse."]),
+        ("No lo olvides nunca.", []),
+        (
+            "Keep my allergy in mind from now on.",
+            ["User wants the assistant to keep their allergy in mind from now on."],
+        ),
+    ],
+)
+async def test_a_wish_that_only_asks_to_remember_what_was_said_is_no_memory(said: str, texts: list[str]) -> None:
+    assert await kept(said) == texts
+
+
 async def test_a_cancelled_standing_wish_contradicts_the_known_wish() -> None:
     haiku = known("User wants the assistant to end every answer with a haiku.")
     answer = await OfflineProvider().extract(slice_of("No more haikus, it was fun while it lasted."), knowing(haiku))

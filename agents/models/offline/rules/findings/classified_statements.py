@@ -19,22 +19,24 @@ from schemas.extraction.sentences import SentenceScores
 
 
 class Thresholds(NamedTuple):
-    """The minimum probability of a lasting statement, and of one that does not name the speaker (`without_speaker`). With
-    `worded_limits` a limit or a wish must also have a word of its class."""
+    """The minimum probability of a lasting statement, and of one that does not name the speaker (`without_speaker`). If people
+    talk with each other (`several`), "you" is not the assistant, and a limit or a wish must also have a word of its class."""
 
     statement: float
     without_speaker: float
-    worded_limits: bool = False
+    several: bool = False
 
 
 ONE_SPEAKER: Final = Thresholds(statement=0.6, without_speaker=0.8)
 # People who talk with each other say much that is over in an hour ("no pork for the grill tonight", "be there at 8"), and wish
 # things from each other.
-SEVERAL_SPEAKERS: Final = Thresholds(statement=0.9, without_speaker=0.95, worded_limits=True)
+SEVERAL_SPEAKERS: Final = Thresholds(statement=0.9, without_speaker=0.95, several=True)
 # The minimum probabilities of sentences that are made up, and of those that state nothing lasting.
 MADE_UP: Final = 0.12
 NOTHING_LASTING: Final = 0.95
 MIN_WORDS: Final = 3
+PROPOSAL: Final = re.compile(r"\blet(?:'?s| us)\b", re.IGNORECASE)
+ADDRESSED: Final = re.compile(r"\byou(?:rs?|rself|rselves|'\w+)?\b", re.IGNORECASE)
 FURTHER_SUBJECTS: Final = ("User's ", "The team's ", "The family's ")  # of English sentences in the third person
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
 CONFIDENCE: Final = 0.7
@@ -74,18 +76,31 @@ def with_statement(
     thresholds: Thresholds,
 ) -> list[Finding]:
     """The findings, or the whole sentence as one finding if the classifier takes it for a statement and the rules read little of
-    it. Other people's words are never kept whole, and words about feelings only with `feelings`."""
+    it. Other people's words are never kept whole, and words about feelings only with `feelings`. What the rules read is enough of
+    a sentence that proposes something, or that speaks to one of several people."""
     if lasting_probability(scores) < thresholds.statement or len(found) > 1 or is_question(sentence):
         return found
     if not may_be_kept(language, sentence, feelings):
         return found
-    whole = statement_finding(language, sentence, said_at, is_certain=needs_no_speaker(scores, thresholds))
+    if found and speaks_to_another(sentence, thresholds):
+        return found
+    is_certain, is_to_another = needs_no_speaker(scores, thresholds), addresses_another(sentence, thresholds)
+    whole = statement_finding(language, sentence, said_at, is_certain=is_certain, is_quoted=is_to_another)
     if whole is None:
         return found
     if not found:
         return [whole]
     (one,) = found
     return found if is_covered(language, whole.text, one.text) else [structs.replace(one, text=whole.text)]
+
+
+def speaks_to_another(sentence: str, thresholds: Thresholds) -> bool:
+    """Whether a part of the sentence proposes something, or addresses one of several people."""
+    return PROPOSAL.search(sentence) is not None or addresses_another(sentence, thresholds)
+
+
+def addresses_another(sentence: str, thresholds: Thresholds) -> bool:
+    return thresholds.several and ADDRESSED.search(sentence) is not None
 
 
 def is_covered(language: LanguageRules, whole: str, part: str) -> bool:
@@ -99,17 +114,24 @@ def is_covered(language: LanguageRules, whole: str, part: str) -> bool:
 
 
 def statement_finding(
-    language: LanguageRules, sentence: str, said_at: datetime, *, is_certain: bool, about: str = ""
+    language: LanguageRules,
+    sentence: str,
+    said_at: datetime,
+    *,
+    is_certain: bool,
+    is_quoted: bool = False,
+    about: str = "",
 ) -> Finding | None:
-    """The sentence as a memory: in the third person if the speaker is its subject, otherwise quoted, with the previous sentence
-    `about` as a remark. None if it neither names the speaker nor `is_certain`, or if it needs context and has no `about`."""
+    """The sentence as a memory: in the third person if the speaker is its subject, otherwise (or `is_quoted`) quoted, with the
+    previous sentence `about` as a remark. None if it neither names the speaker nor `is_certain`, or if it needs context and has
+    no `about`."""
     patterns = BY_LANGUAGE[language.code]
     said = core_of(language, normalised(language, sentence))
     if language.unreal.search(said) or (not about and needs_context(language, said)):
         return None
     replaced, remark = with_dates_resolved(language, said, said_at)
     text = in_third_person(language, replaced)
-    if not text.startswith((f"{language.subject} ", *FURTHER_SUBJECTS)):
+    if is_quoted or not text.startswith((f"{language.subject} ", *FURTHER_SUBJECTS)):
         if not is_certain and patterns.speaker.search(said) is None:
             return None
         text = wording(language.code).quoted(replaced)

@@ -26,6 +26,7 @@ from agents.models.offline.rules.findings.classified_statements import (
     Thresholds,
     coverage,
     is_made_up,
+    speaks_to_another,
     states_nothing_lasting,
     with_statement,
 )
@@ -126,8 +127,10 @@ def apply_classifier(
     if scored.either < (LIMIT if scores else KEPT_FROM) or len(plain.split()) > instructions.LONGEST_WORDS:
         return found
     kind: InstructionKind = "limit" if scored.limit >= scored.wish else "wish"
-    if scores is not None and thresholds.worded_limits and not has_words_of(language, kind, plain):
+    if scores is not None and thresholds.several and not has_words_of(language, kind, plain):
         return found
+    if kind == "limit" and speaks_to_another(sentence, thresholds) and any(is_limit(language, each) for each in found):
+        return with_tag(found, kind)
     if scores is not None:
         return add_classified_instruction(language, kind, sentence, plain, said_at, found, scored.either)
     if kind == "wish" and not is_lasting(language, plain, scored.wish):

@@ -1,1 +1,0 @@
-import{Bt as e,kt as t,l as n}from"./Loaded-Bz_xCvWi.js";var r={name:`undo-2`,size:24,node:[[`path`,{d:`M9 14 4 9l5-5`,key:`102s5s`}],[`path`,{d:`M4 9h10.5a5.5 5.5 0 0 1 5.5 5.5a5.5 5.5 0 0 1-5.5 5.5H11`,key:`f3b9sd`}]]};r.node;var i=i=>t(n,e(i,{icon:r}));export{i as t};
