@@ -73,7 +73,8 @@ class Tiers:
         found, passages = await asyncio.gather(
             self._memories.search(replace(query, explain=True)), self._passages(query, may_read)
         )
-        best = merged(found.hits, passages.hits, self._memory_scale, self._passage_search.scale)[: query.limit]
+        both = merged(found.hits, passages.hits, self._memory_scale, self._passage_search.scale)
+        best = best_of(both, query.limit)
         if not query.explain:
             best = [replace(hit, parts=None) if isinstance(hit, Hit) else hit for hit in best]
         return found_in_order(best, (*found.degraded, *passages.degraded))
@@ -138,6 +139,15 @@ def merged(
         order += memories_shown
         order += without_shown(passage_hit, lambda said: message_key(said) in shown_sources)
     return [*order, *free]
+
+
+def best_of(order: Sequence[Hit | SaidHit], limit: int) -> list[Hit | SaidHit]:
+    """The first `limit` hits. If these are two or more without a memory, the best memory takes the last place."""
+    best = list(order[:limit])
+    memory = next((hit for hit in order[limit:] if isinstance(hit, Hit)), None)
+    if memory is not None and limit > 1 and not any(isinstance(hit, Hit) for hit in best):
+        best[-1] = memory
+    return best
 
 
 def message_key(passage: Passage) -> MessageKey:

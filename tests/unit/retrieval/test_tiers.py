@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from agents.retrieval.passage_ranking import CosineScale
-from agents.retrieval.tiers import merged
+from agents.retrieval.tiers import best_of, merged
 from schemas.memories.memories import Source
 from schemas.passages.passages import Passage
 from schemas.retrieval.searches import Hit, Parts, SaidHit
@@ -76,6 +76,17 @@ def test_of_equal_scores_memories_come_first_and_each_tier_keeps_its_order() -> 
 def test_a_memory_without_found_sources_follows_every_higher_scored_passage() -> None:
     said = [passage("said then", 0.3), passage("m2", 0.9), passage("m3", 0.4)]
     assert shown([memory("imported", 0.6)], said) == ["said then", "m2", "imported", "m3"]
+
+
+def test_the_best_memory_takes_the_last_place_if_no_memory_is_among_the_hits() -> None:
+    said = [passage("m1", 0.9), passage("m2", 0.8), passage("m3", 0.7)]
+    both = merged([memory("best", 0.3), memory("other", 0.2)], said, SCALE, SCALE)
+    assert [hit.score for hit in best_of(both, 2)] == [0.9, 0.3]
+    assert [hit.score for hit in best_of(both, 4)] == [0.9, 0.8, 0.7, 0.3]
+    assert [hit.score for hit in best_of(both, 1)] == [0.9]
+    assert [hit.score for hit in best_of(said, 2)] == [0.9, 0.8]
+    relevant = merged([memory("relevant", 0.85), memory("other", 0.2)], said, SCALE, SCALE)
+    assert [hit.score for hit in best_of(relevant, 2)] == [0.9, 0.85]
 
 
 def test_cosines_of_two_models_are_compared_on_their_own_scales() -> None:
