@@ -1,6 +1,6 @@
 """Which message "that" means in a wish to forget, such as "forget that". Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -56,9 +56,13 @@ def unmistakable_name(request: ExtractionRequest, key: str | None) -> str | None
 
 def messages_before(request: ExtractionRequest, wish: SliceMessage) -> list[SliceMessage]:
     """The users' messages before the wish."""
+    return [each for each in said_before(request, wish) if each.role == "user"]
+
+
+def said_before(request: ExtractionRequest, wish: SliceMessage) -> Sequence[SliceMessage]:
+    """All messages before the wish, in slice or overlap."""
     said = (*request.overlap, *request.messages)
-    before = said[: next(at for at, each in enumerate(said) if each.message_id == wish.message_id)]
-    return [each for each in before if each.role == "user"]
+    return said[: next(at for at, each in enumerate(said) if each.message_id == wish.message_id)]
 
 
 def has_statement(content: str) -> bool:

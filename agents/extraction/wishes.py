@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.extraction.meant_messages import MeantMessage, messages_meant
+from agents.extraction.wish_context import is_certain
 from agents.models.answers.speakers import begins_with_user, display_names, with_name
 from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
@@ -99,7 +100,7 @@ class Wishes(Struct, frozen=True):
 def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) -> Wishes:
     """The wishes of a slice, except those in role play and those taken back as a joke. A preceding story or hypothesis hides no
     wish. `proposals` have the wishes that a model read."""
-    parsed = [wishes_in(message) for message in request.messages]
+    parsed = [certain_wishes(request, message, wishes_in(message)) for message in request.messages]
     read = [(each, each.wish) for each in proposals if each.wish is not None]
     if not read and not any(each.wishes for each in parsed):
         return Wishes()
@@ -118,6 +119,11 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
     wishes = tuple(islice(found_wishes, MAX_NAMED))
     meant = messages_meant(request, (each.message for each in wishes if each.wish.means_previous_message))
     return Wishes(by_message, wishes, meant)
+
+
+def certain_wishes(request: ExtractionRequest, message: SliceMessage, found: MessageWishes) -> MessageWishes:
+    """The wishes of a message that the messages before it leave no doubt about."""
+    return replace(found, wishes=tuple(each for each in found.wishes if is_certain(request, message, each)))
 
 
 def wishes_in_message(

@@ -1,11 +1,11 @@
 """Finds users' wishes to forget, in the languages with rules; idioms ("forget it") are no wishes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice, zip_longest
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ LANGUAGES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH)
 TRIGGER: Final = re.compile(
     r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
     r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
-    r"|elimin|guard"
+    r"|elimin|guard|streich|enregistr"
     r"|recuerd|memori|ignore|back|scrap|never|rather|zurück|retir",
     re.IGNORECASE,
 )
@@ -83,14 +83,22 @@ FORGETTING: Final = re.compile(
 )
 
 
+# What the messages before a wish must be, or it may mean something else: "delete that" a draft, "don't remember my weight" that
+# the user does not know it.
+Need: TypeAlias = Literal["statement", "no_draft", "no_question"]
+NEEDS: Final[Mapping[Kind, Need]] = {"stated": "statement", "fact": "no_draft", "unasked": "no_question"}
+
+
 class ForgetWish(Struct, frozen=True, kw_only=True):
     """A wish to forget: `everything` about the speaker, a `statement` about the user, a `topic`, or else the statements before
-    the wish: `stated_before` in the same message; if that is None, those of the previous message."""
+    the wish: `stated_before` in the same message; if that is None, those of the previous message. With `needs` it is a wish only
+    after such messages."""
 
     everything: bool = False
     statement: str | None = None
     topic: str | None = None
     stated_before: str | None = None
+    needs: Need | None = None
 
     @property
     def means_previous_message(self) -> bool:
@@ -139,7 +147,7 @@ def wishes_in(message: SliceMessage) -> MessageWishes:
         if said is None and is_correction(sentence, match, following):
             before += around
             continue
-        found = list(meant_wishes(match, said, said_at))
+        found = list(meant_wishes(match, said, said_at, is_alone(own, sentence, around)))
         wishes += found
         before += around if found else [sentence]
     rest = content if before == own else " ".join(" ".join(before).split())
@@ -204,14 +212,22 @@ def denial_pattern(phrases: Phrases) -> re.Pattern[str]:
     return re.compile(phrases.denied, re.IGNORECASE)
 
 
-def meant_wishes(match: Match, said: str | None, said_at: datetime) -> Iterator[ForgetWish]:
-    """The wishes of a match, after the statements `said` in the same message. None for "delete that" without such statements:
-    it may be about something else."""
+def is_alone(sentences: Sequence[str], sentence: str, around: Iterable[str]) -> bool:
+    """Whether the message says nothing besides a wish, in `sentence`, but exclamations."""
+    others = (*(each for each in sentences if each != sentence), *around)
+    return all(len(each.split()) < MIN_WORDS and not is_question(each) for each in others)
+
+
+def meant_wishes(match: Match, said: str | None, said_at: datetime, is_alone: bool) -> Iterator[ForgetWish]:
+    """The wishes of a match, after the statements `said` in the same message. None for "delete that" without such statements
+    unless the message says nothing else: it may be about something else."""
     if match.kind == "everything" or re.fullmatch(match.phrases.me, match.topic, re.IGNORECASE):
         yield ForgetWish(everything=True)
-    elif match.kind in ("that", "stated"):
-        if match.kind == "that" or said is not None:
-            yield ForgetWish(stated_before=said)
+    elif match.kind == "that" or (match.kind == "stated" and said is not None):
+        yield ForgetWish(stated_before=said)
+    elif match.kind in NEEDS:
+        if match.kind == "fact" or is_alone:
+            yield ForgetWish(topic=match.topic or None, needs=NEEDS[match.kind])
     elif match.topic:
         yield ForgetWish(topic=match.topic)
     else:

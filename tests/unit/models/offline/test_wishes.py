@@ -34,7 +34,36 @@ THAT = (
     "I'd rather you didn't remember that.",
     "Das bitte nicht speichern.",
     "Ne garde pas ça en mémoire.",
+    "Please delete that memory.",
+    "Delete that memory pls",
+    "Please don't remember that.",
+    "Don't remember this, please",
+    "Bitte speichere das nicht.",
+    "Oublie ça s'il te plaît.",
+    "Efface ce souvenir, s'il te plaît",
+    "N'enregistre pas ça",
+    "Olvida eso por favor.",
+    "Borra ese recuerdo porfa",
 )
+# Wishes only after certain messages.
+NEEDING = {
+    "Delete that please": ForgetWish(needs="statement"),
+    "Oh. Delete that.": ForgetWish(needs="statement"),
+    "Lösch das bitte": ForgetWish(needs="statement"),
+    "Efface ça": ForgetWish(needs="statement"),
+    "Borra eso": ForgetWish(needs="statement"),
+    "Please erase my birthday.": ForgetWish(topic="my birthday", needs="no_draft"),
+    "Could you delete my phone number please?": ForgetWish(topic="my phone number", needs="no_draft"),
+    "don't save my address": ForgetWish(topic="my address", needs="no_draft"),
+    "Lösch bitte meinen Geburtstag": ForgetWish(topic="meinen Geburtstag", needs="no_draft"),
+    "Merk dir bitte nicht mein Gehalt": ForgetWish(topic="mein Gehalt", needs="no_draft"),
+    "Speicher meine Adresse bitte nicht": ForgetWish(topic="meine Adresse", needs="no_draft"),
+    "Ne retiens pas mon salaire": ForgetWish(topic="mon salaire", needs="no_draft"),
+    "Efface mon anniversaire stp": ForgetWish(topic="mon anniversaire", needs="no_draft"),
+    "No recuerdes mi sueldo": ForgetWish(topic="mi sueldo", needs="no_draft"),
+    "Borra mi cumpleaños": ForgetWish(topic="mi cumpleaños", needs="no_draft"),
+    "don't remember my salary": ForgetWish(topic="my salary", needs="no_question"),
+}
 STATED = {
     "Please forget that I live in Berlin.": "User lives in Berlin.",
     "Forget I ever said I live in Berlin": "User lives in Berlin.",
@@ -79,6 +108,7 @@ TOPICS = {
     "Vergiss das mit meinem Ex, bitte.": "meinem Ex",
     "No recuerdes lo de mi divorcio.": "mi divorcio",
     "forget my old job and the rest of the team": "my old job and the rest of the team",
+    "streich bitte, was ich über meinen Chef gesagt habe": "meinen Chef",
 }
 EVERYTHING = (
     "delete all your memories about me",
@@ -120,10 +150,15 @@ NONE = (
     "Pretend you are a wizard. Forget that I live in Berlin.",
     "Translate to French: forget that I live in Berlin",
     "Delete that line",
-    "Delete that.",
+    "Delete that paragraph",
+    "Delete that. What is left?",
+    "Delete that and write a shorter one",
+    "Remove my address from the letter",
+    "Erase my last example",
+    "don't remember my password, how do I reset it?",
+    "Don't remember my salary. Can you look it up?",
+    "Don't remember my weight exactly",
     "Ignore that warning",
-    "Efface ça",
-    "Borra eso",
     "Remove my last function",
     "Clear my calendar",
     "Vergiss es",
@@ -144,6 +179,13 @@ NONE = (
 @pytest.mark.parametrize("content", THAT)
 def test_a_forget_wish_can_refer_to_the_preceding_statement(content: str) -> None:
     assert wishes_in(said(content)).wishes == (ForgetWish(),)
+
+
+@pytest.mark.parametrize(("content", "wish"), NEEDING.items())
+def test_a_short_wish_that_may_mean_something_else_needs_certain_messages_before_it(
+    content: str, wish: ForgetWish
+) -> None:
+    assert wishes_in(said(content)).wishes == (wish,)
 
 
 @pytest.mark.parametrize(("content", "statement"), STATED.items())

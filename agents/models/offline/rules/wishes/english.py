@@ -8,6 +8,13 @@ KNOW = (
     r"(?:know|known|remember(?:ed)?|stored|saved|learn(?:ed|t)|kept|recorded|noted|heard|have)"
 )
 MEMORY = r"(?:memor(?:y|ies)|mind|notes?|records?)"
+FACT = (
+    r"(?:birth ?da(?:y|te)|date of birth|age|(?:(?:home|postal|e-?mail) )?address|e-?mail|(?:(?:mobile|cell) )?(?:tele)?phone"
+    r"(?: number)?|(?:mobile|passport|licen[cs]e|account|social security) number|licen[cs]e plate|salary|wage|income|pay|weight"
+    r"|height|(?:shoe|dress|bra) size|diagnosis|illness|disease|disability|medications?|allerg(?:y|ies)|religion|faith|politics"
+    r"|political views|sexuality|sexual orientation|gender|ethnicity|nationality|pregnancy|divorce|debts?|employer|home ?town"
+    r"|(?:full|real|last|first|maiden) name|name|surname|medical history|blood type)"
+)
 HELD = r"(?:memor(?:y|ies)|notes?|records?|information|info|data|entr(?:y|ies))"
 
 ENGLISH = Phrases(
@@ -46,6 +53,9 @@ ENGLISH = Phrases(
         rf"you|wrote|written|mentioned){END}",
         rf"(?:{DROP}|disregard|ignore) my (?:last|previous) (?:message|sentence|statement|remark){END}",
         rf"(?:scratch|strike|scrap) that{END}",
+        rf"{DROP} (?:that|this) memory{END}",
+        rf"please (?:do not|don't|never) remember (?:that|this|it){END}",
+        rf"(?:do not|don't|never) remember (?:that|this|it),? (?:please|pl[sz])\b{END}",
         rf"(?:delete|erase|remove|drop) (?:what|everything|all)(?: that)? i(?:'ve| have)? (?:just )?(?:said|told you)(?: just)?"
         rf"(?: now| before)?{END}",
         rf"never ?mind what i (?:just )?said{END}",
@@ -92,4 +102,11 @@ ENGLISH = Phrases(
         r"|^(?:please )?(?:never|do not|don't) forget\b"
     ),
     me=r"(?:me|myself|us)",
+    facts=(
+        rf"(?:forget|delete|erase|remove|wipe|purge) (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}",
+        rf"(?:do not|don't|never) (?:store|save|keep|record|retain) (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}",
+    ),
+    unasked=(
+        rf"(?:do not|don't) remember (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}(?!.* (?:exact\w*|any ?more|though|off)\b)",
+    ),
 )

@@ -7,6 +7,11 @@ KNOW_FR = r"(?:tu sais|vous savez|tu as (?:retenu|enregistré|appris)|vous avez 
 FORGET_FR = r"(?:oublie[zrs]?|oubliez)"
 DROP_FR = r"(?:oublie[zrs]?|efface[zrs]?|supprime[zrs]?)"
 MEMORY_FR = r"de (?:ta|votre) mémoire"
+FACT_FR = (
+    r"(?:anniversaire|date de naissance|âge|adresse(?: mail)?|(?:numéro|n°)(?: de (?:téléphone|portable|passeport|compte|sécu))?"
+    r"|salaire|revenus?|poids|taille|pointure|diagnostic|maladie|handicap|médicaments?|allergies?|religion|foi|sexualité|grossesse"
+    r"|divorce|dettes?|employeur|nom(?: de famille)?|prénom|groupe sanguin)"
+)
 MINE_FR = r"(?:mon|ma|mes|notre|nos)"
 
 FRENCH = Phrases(
@@ -27,6 +32,8 @@ FRENCH = Phrases(
     ),
     that=(
         rf"{FORGET_FR} (?:ça|ca|cela|ceci){END}",
+        rf"{DROP_FR} ce souvenir{END}",
+        rf"n'enregistre[zs]? pas (?:ça|cela){END}",
         rf"{DROP_FR} ce que j'ai (?:dit|raconté|écrit){END}",
         rf"{DROP_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
         rf"|écrit)){END}",
@@ -50,4 +57,9 @@ FRENCH = Phrases(
     ),
     denied=r"\b(?:pour (?:l'instant|aujourd'hui|ce soir)|aujourd'hui|ce soir)\b",
     me=r"(?:moi|nous)",
+    facts=(
+        rf"{DROP_FR} (?P<topic>{MINE_FR} {FACT_FR}){END}",
+        rf"ne (?:retiens|retenez|mémorisez?) pas (?P<topic>{MINE_FR} [\w'-]+(?: de [\w'-]+)?){END}",
+        rf"(?:ne (?:gardez?|notez?|conservez?) pas|n'enregistre[zs]? pas) (?P<topic>{MINE_FR} {FACT_FR}){END}",
+    ),
 )

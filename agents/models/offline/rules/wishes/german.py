@@ -5,6 +5,11 @@ from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phra
 FILL = r"(?: (?:bitte|mal|doch|einfach|jetzt|sofort|wieder|auch|schnell|gleich|lieber|alles|ganz))*"
 OF_DE = r"(?:über|von|zu)"
 KNOW_DE = r"(?:weißt|weisst|wissen|gespeichert ha(?:st|ben)|gemerkt ha(?:st|ben))"
+FACT_DE = (
+    r"(?:geburtstag|geburtsdatum|alter|(?:privat|mail|wohn)?adresse|anschrift|(?:handy|telefon|mobil|konto|pass)?nummer|gehalt|lohn"
+    r"|einkommen|gewicht|größe|(?:schuh|kleider)größe|diagnose|krankheit(?:en)?|behinderung|medikamente?|allergien?|religion"
+    r"|glauben|sexualität|schwangerschaft|scheidung|schulden|arbeitgeber|heimatort|(?:nach|vor)?namen?|blutgruppe)"
+)
 HELD_DE = r"(?:erinnerung(?:en)?|notizen?|daten|informationen|einträge?)"
 MEMORY_DE = r"(?:aus|von) (?:deinem|ihrem|deinen|ihren|dem) (?:gedächtnis|speicher|erinnerungen|notizen)"
 FORGET_DE = r"(?:vergiss|vergesst|vergessen sie)"
@@ -37,10 +42,10 @@ GERMAN = Phrases(
         rf"{FORGET_DE}{FILL} meine letzte (?:nachricht|aussage){END}",
         rf"{DROP_DE}{FILL} (?:das|dies){FILL} {MEMORY_DE}{END}",
         rf"(?:merke?|merken sie) (?:dir|sich) das{FILL} nicht{END}",
-        rf"speicher(?:e|n sie)? das{FILL} nicht{END}",
+        rf"speicher(?:e|n sie)?{FILL} das{FILL} nicht{END}",
         rf"(?:das|dies){FILL} nicht (?:speichern|merken|behalten|notieren|aufschreiben){END}",
     ),
-    stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies){FILL}{END}",),
+    stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies|diese erinnerung){FILL}{END}",),
     named=(
         rf"{FORGET_DE}{FILL} (?:(?:die|diese) (?:sache|geschichte)|das) (?:mit|über|von) (?P<topic>{REST})",
         rf"(?:{FORGET_DE}|(?:kannst|könntest|würdest) du{FILL} vergessen){FILL},? dass (?P<clause>(?:ich|wir|mein\w*"
@@ -48,7 +53,7 @@ GERMAN = Phrases(
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
         rf"|sie) {OF_DE} "
         rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
-        rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
+        rf"(?:{DROP_DE}|streiche?|streichen sie){FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
         rf"|geschrieben) habe{END}",
         rf"(?:speicher(?:e|n sie)?|merke? dir|behalte?|notiere?){FILL} (?:nichts|bitte nichts) {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
@@ -63,4 +68,12 @@ GERMAN = Phrases(
         r"|\b(?:für (?:heute|jetzt|einen moment)|heute|ausnahmsweise|diesmal)\b"
     ),
     me=r"(?:mich|mir|uns)",
+    facts=(
+        rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL}{END}",
+        rf"(?:kannst|könntest|würdest|können|könnten|würden) (?:du|sie){FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL} "
+        rf"löschen{END}",
+        rf"merke? dir{FILL} (?P<topic>(?:mein|unser)\w* [\w-]+){FILL} nicht{END}",
+        rf"merke? dir{FILL} nicht (?P<topic>(?:mein|unser)\w* [\w-]+){FILL}{END}",
+        rf"speicher(?:e|n sie)?{FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL} nicht{END}",
+    ),
 )

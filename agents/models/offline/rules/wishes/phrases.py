@@ -1,9 +1,10 @@
 """Phrases of wishes to forget, in the languages with rules. `wishes` applies them.
 
-Kinds: `that` refers to the words just before. `stated` does too, but only if the message itself states something before.
-`named` has a `topic` (a noun) or a `clause` (a statement). `everything` is all about the speaker. Idioms that only change
-the subject ("forget it", "vergiss es", "olvídalo") are left out, and so are words that delete other things: in a chat about
-code "delete that" means a line, unless the user just stated something.
+Kinds: `that` refers to the words just before. `stated` does too, but only if they state something: in a chat about code "delete
+that" means a line. `named` has a `topic` (a noun) or a `clause` (a statement). So has `fact` ("erase my birthday"), which is none
+about a text just shown, and `unasked` ("don't remember my salary"), which may answer a question. `everything` is all about the
+speaker. Idioms that only change the subject ("forget it", "vergiss es", "olvídalo") are left out, and so are words that delete
+other things.
 """
 
 import re
@@ -12,11 +13,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-Kind: TypeAlias = Literal["everything", "that", "stated", "named"]
+Kind: TypeAlias = Literal["everything", "that", "stated", "named", "fact", "unasked"]
 
 GAP = r"[\s,.!:;–—-]{1,4}"
-END = r"(?=\s*(?:$|[.!?,;:)–—]))"
-THANKS = r"(?:please|thanks|thank you|bitte|danke|merci|s'il te pla[iî]t|gracias|por favor)"
+THANKS = r"(?:please|pl[sz]|thanks|thank you|thx|bitte|danke|merci|s'il (?:te|vous) pla[iî]t|stp|svp|gracias|por ?fa(?:vor)?)"
+END = rf"(?=\s*(?:$|[.!?,;:)–—]|{THANKS}\b))"
 ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # within one clause; punctuation inside a number or an address does not end it
 # Words that limit a wish: "forget my old job, the rest is fine".
 OTHERS = (
@@ -38,6 +39,8 @@ class Phrases(Struct, frozen=True):
     named: tuple[str, ...]
     denied: str
     me: str
+    facts: tuple[str, ...]
+    unasked: tuple[str, ...] = ()
 
 
 @cache
@@ -48,6 +51,8 @@ def wish_patterns(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
         ("that", phrases.that),
         ("stated", phrases.stated),
         ("named", phrases.named),
+        ("fact", phrases.facts),
+        ("unasked", phrases.unasked),
     )
     return tuple(
         (kind, re.compile(f"[¿¡]?(?:{phrases.polite}){each}", re.IGNORECASE))

@@ -7,6 +7,11 @@ KNOW_ES = r"(?:sabes|sabe|recuerdas|has (?:guardado|aprendido)|tienes)"
 FORGET_ES = r"(?:olvid(?:a|e|ar|es|ad))"
 DROP_ES = r"(?:(?:olvid|borr)(?:a|e|ar|es|ad)|elimin(?:a|e|ar|es|ad))"
 MEMORY_ES = r"de tu memoria"
+FACT_ES = (
+    r"(?:cumpleaños|fecha de nacimiento|edad|dirección|correo|(?:número(?: de (?:teléfono|móvil|pasaporte|cuenta))?)|teléfono|móvil"
+    r"|salario|sueldo|ingresos|peso|altura|talla|diagnóstico|enfermedad(?:es)?|discapacidad|medicación|medicamentos?|alergias?"
+    r"|religión|fe|sexualidad|embarazo|divorcio|deudas?|empresa|apellidos?|nombre|grupo sanguíneo)"
+)
 MINE_ES = r"(?:mis?|nuestr[oa]s?)"
 
 SPANISH = Phrases(
@@ -24,6 +29,7 @@ SPANISH = Phrases(
     ),
     that=(
         rf"{FORGET_ES} (?:eso|esto){END}",
+        rf"{DROP_ES} (?:ese|este) recuerdo{END}",
         rf"{DROP_ES} lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
         rf"|dije|conté|escribí){END}",
         rf"{FORGET_ES} mi último mensaje{END}",
@@ -45,4 +51,9 @@ SPANISH = Phrases(
     ),
     denied=r"\b(?:por (?:ahora|hoy|esta vez)|hoy|esta noche)\b",
     me=r"(?:mí|mi|nosotros)",
+    facts=(
+        rf"{DROP_ES} (?P<topic>{MINE_ES} {FACT_ES}){END}",
+        rf"no (?:recuerdes|memorices) (?P<topic>{MINE_ES} [\w-]+(?: de [\w-]+)?){END}",
+        rf"no (?:guardes|apuntes|registres) (?P<topic>{MINE_ES} {FACT_ES}){END}",
+    ),
 )
