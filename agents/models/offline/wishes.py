@@ -53,7 +53,7 @@ OWN: Final = re.compile(
 REGRET: Final = re.compile(
     r"\b(?:sorry|mistakes?|mistaken|wrong|oops|typo|nonsense|shouldn't have|should not have|didn't mean|did not mean"
     r"|fehler|falsch"
-    r"|quatsch|unsinn|hätte\w* nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
+    r"|quatsch|unsinn|hätte\w*(?: ich)? nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
     re.IGNORECASE,
 )
 # Wishes that begin as fiction or a dictation does: "Pretend I never told you", "Off the record: ...".
@@ -171,7 +171,10 @@ def wish_in(sentence: str) -> Match | None:
                 match = pattern.match(sentence, start)
                 if match is not None and denial_pattern(phrases).search(sentence[start:]) is None:
                     groups = match.groupdict()
-                    topic, clause = (groups.get("topic") or "", groups.get("clause") or "")
+                    topic, clause = groups.get("topic") or "", groups.get("clause") or ""
+                    topic = ending_pattern(phrases.memory).sub("", topic.strip(" ,"))
+                    if ending_pattern(phrases.elsewhere).search(topic) is not None:
+                        return None
                     return Match(kind, phrases, start, match.end(), topic.strip(" ,"), clause.strip(" ,"))
     return None
 
@@ -187,7 +190,7 @@ def is_correction(sentence: str, match: Match, following: str) -> bool:
     `following`: "scratch that, it's 40 people, not 30"."""
     behind = without_match(sentence, match)[1].strip(" .!,:;–—-")
     phrase = sentence[match.start : match.end]
-    return match.kind == "that" and gives_new_value(phrase, behind or following, is_next=not behind)
+    return match.kind in ("that", "stated") and gives_new_value(phrase, behind or following, is_next=not behind)
 
 
 def is_no_wish(content: str) -> bool:
@@ -212,10 +215,16 @@ def denial_pattern(phrases: Phrases) -> re.Pattern[str]:
     return re.compile(phrases.denied, re.IGNORECASE)
 
 
+@cache
+def ending_pattern(words: str) -> re.Pattern[str]:
+    """The pattern of words at the end of a topic."""
+    return re.compile(rf"\s+{words}$", re.IGNORECASE)
+
+
 def is_alone(sentences: Sequence[str], sentence: str, around: Iterable[str]) -> bool:
-    """Whether the message says nothing besides a wish, in `sentence`, but exclamations."""
+    """Whether the message says nothing besides a wish, in `sentence`, but exclamations and regret."""
     others = (*(each for each in sentences if each != sentence), *around)
-    return all(len(each.split()) < MIN_WORDS and not is_question(each) for each in others)
+    return not any(is_question(each) or (len(each.split()) >= MIN_WORDS and not REGRET.search(each)) for each in others)
 
 
 def meant_wishes(match: Match, said: str | None, said_at: datetime, is_alone: bool) -> Iterator[ForgetWish]:

@@ -16,6 +16,11 @@ FACT = (
     r"|(?:full|real|last|first|maiden) name|name|surname|medical history|blood type)"
 )
 HELD = r"(?:memor(?:y|ies)|notes?|records?|information|info|data|entr(?:y|ies))"
+STATED = (
+    r"(?:number|figure|amount|sum|name|address|password|pin|detail|fact|bit|part|remark|comment|sentence|statement|message"
+    r"|info(?:rmation)?)"
+)
+TOLD = r"(?:said|told you|gave you|mentioned|wrote|written|sent|shared)"
 
 ENGLISH = Phrases(
     code="en",
@@ -66,8 +71,14 @@ ENGLISH = Phrases(
         rf"i (?:do not|don't) want you to (?:remember|know|keep|save|store) (?:that|this){END}",
         rf"i(?:'d| would) rather you (?:didn't|did not) (?:remember|know|keep|save|store) (?:that|this|it){END}",
     ),
-    stated=(rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?(?: (?:please|thanks))?{END}",),
+    stated=(
+        rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?(?: (?:please|thanks))?{END}",
+        rf"(?:forget|unlearn) (?:that|this) {STATED}(?: again| now| i (?:just )?{TOLD})?{END}",
+        rf"forget the {STATED}(?: that)? i (?:just )?{TOLD}(?: you)?{END}",
+    ),
     named=(
+        rf"{DROP} (?:everything|anything|all|whatever)(?: that)? (?:i|we)(?:'ve| have)? (?:ever |just )*{TOLD}(?: to you)?"
+        rf" (?:about|on|regarding) (?P<topic>{REST})",
         rf"(?:never ?mind|scratch|scrap) what i (?:just )?(?:said|told you|mentioned) about (?P<topic>{REST})",
         rf"forget (?:about )?(?:the|that) (?:whole )?(?:thing|part|bit|stuff|story|comment|business) (?:about|with) "
         rf"(?P<topic>{REST})",
@@ -102,6 +113,13 @@ ENGLISH = Phrases(
         r"|^(?:please )?(?:never|do not|don't) forget\b"
     ),
     me=r"(?:me|myself|us)",
+    memory=rf"(?:from|out of|in) (?:(?:your|the|my) )?(?:(?:long[- ]term|chat) )?(?:{MEMORY}|files?|system|database)",
+    elsewhere=(
+        r"(?:from|in|on|out of|at) (?:(?:the|my|our|this|that|these|those|an?|his|her|their|its) )?(?:[\w'-]+ ){0,2}"
+        r"(?:doc(?:ument)?s?|slides?|decks?|presentation|calendar|e?-?mails?|letters?|drafts?|lists?|texts?|spreadsheets?|sheets?|tables?"
+        r"|code|files?|folders?|repos?(?:itory)?|reports?|essays?|papers?|pages?|(?:web)?sites?|inbox|phone|computer|laptop|cv|resume|bio"
+        r"|profile|speech|story|article|summary|agenda|plan|recipe|order|cart|playlist|album|chapter|paragraph|section|ticket|wiki|blog)"
+    ),
     facts=(
         rf"(?:forget|delete|erase|remove|wipe|purge) (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}",
         rf"(?:do not|don't|never) (?:store|save|keep|record|retain) (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}",

@@ -13,6 +13,9 @@ FACT_FR = (
     r"|divorce|dettes?|employeur|nom(?: de famille)?|prénom|groupe sanguin)"
 )
 MINE_FR = r"(?:mon|ma|mes|notre|nos)"
+STATED_FR = (
+    r"(?:chiffre|nombre|numéro|nom|adresse|montant|somme|mot de passe|détail|information|phrase|remarque|message)"
+)
 
 FRENCH = Phrases(
     code="fr",
@@ -42,10 +45,13 @@ FRENCH = Phrases(
         rf"{DROP_FR} (?:ça|cela) {MEMORY_FR}{END}",
         rf"ne (?:retiens|retenez|gardez?|mémorisez?|notez?|enregistrez?|conservez?) pas (?:ça|cela)(?: en mémoire)?{END}",
     ),
-    stated=(rf"(?:efface[zrs]?|supprime[zrs]?) (?:ça|cela){END}",),
+    stated=(
+        rf"(?:efface[zrs]?|supprime[zrs]?) (?:ça|cela){END}",
+        rf"{FORGET_FR} (?:ce|cet|cette) {STATED_FR}{END}",
+    ),
     named=(
         rf"{DROP_FR} (?:de (?:ta|votre) mémoire )?(?:le fait )?que (?P<clause>(?:j'|je\b|nous\b|{MINE_FR}\b){REST})",
-        rf"{DROP_FR} ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté|écrit) {OF_FR} ?(?P<topic>{REST})",
+        rf"{DROP_FR} (?:tout )?ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté|écrit) {OF_FR} ?(?P<topic>{REST})",
         rf"ne (?:garde|retiens|retenez|gardez|mémorise|note) rien (?:sur|de|à propos de) (?P<topic>{REST})",
         rf"{FORGET_FR} (?:le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
         rf"{DROP_FR} (?:l'histoire|cette histoire) (?:de|du|avec|sur) ?(?P<topic>[^,.;!?]{{1,80}})",
@@ -57,6 +63,13 @@ FRENCH = Phrases(
     ),
     denied=r"\b(?:pour (?:l'instant|aujourd'hui|ce soir)|aujourd'hui|ce soir)\b",
     me=r"(?:moi|nous)",
+    memory=r"(?:de|dans) (?:ta|votre|la|tes|vos) (?:mémoire|notes|souvenirs|données)",
+    elsewhere=(
+        r"(?:de|du|des|dans|sur) ?(?:(?:le|la|les|l'|mon|ma|mes|notre|ce|cet|cette|un|une) ?)?(?:[\w-]+ ){0,2}"
+        r"(?:documents?|diapos?|présentation|calendrier|agenda|e?-?mails?|courriels?|lettre|brouillon|liste|texte|tableau|code|fichiers?"
+        r"|dossier|rapport|dissertation|pages?|site|téléphone|ordinateur|cv|discours|histoire|article|résumé|plan|recette|commande|panier"
+        r"|paragraphe|chapitre|section)"
+    ),
     facts=(
         rf"{DROP_FR} (?P<topic>{MINE_FR} {FACT_FR}){END}",
         rf"ne (?:retiens|retenez|mémorisez?) pas (?P<topic>{MINE_FR} [\w'-]+(?: de [\w'-]+)?){END}",

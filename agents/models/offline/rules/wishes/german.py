@@ -14,6 +14,9 @@ HELD_DE = r"(?:erinnerung(?:en)?|notizen?|daten|informationen|einträge?)"
 MEMORY_DE = r"(?:aus|von) (?:deinem|ihrem|deinen|ihren|dem) (?:gedächtnis|speicher|erinnerungen|notizen)"
 FORGET_DE = r"(?:vergiss|vergesst|vergessen sie)"
 DROP_DE = r"(?:vergiss|vergesst|vergessen sie|lösche?|löscht|löschen sie|entfern(?:e|en sie))"
+STATED_DE = (
+    r"(?:zahl|nummer|namen?|adresse|betrag|summe|passwort|pin|detail|info(?:rmation)?|satz|aussage|bemerkung|nachricht)"
+)
 
 GERMAN = Phrases(
     code="de",
@@ -45,7 +48,10 @@ GERMAN = Phrases(
         rf"speicher(?:e|n sie)?{FILL} das{FILL} nicht{END}",
         rf"(?:das|dies){FILL} nicht (?:speichern|merken|behalten|notieren|aufschreiben){END}",
     ),
-    stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies|diese erinnerung){FILL}{END}",),
+    stated=(
+        rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies|diese erinnerung){FILL}{END}",
+        rf"{FORGET_DE}{FILL} (?:diese[nrs]?|die|den|das) {STATED_DE}{FILL}{END}",
+    ),
     named=(
         rf"{FORGET_DE}{FILL} (?:(?:die|diese) (?:sache|geschichte)|das) (?:mit|über|von) (?P<topic>{REST})",
         rf"(?:{FORGET_DE}|(?:kannst|könntest|würdest) du{FILL} vergessen){FILL},? dass (?P<clause>(?:ich|wir|mein\w*"
@@ -53,8 +59,8 @@ GERMAN = Phrases(
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
         rf"|sie) {OF_DE} "
         rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
-        rf"(?:{DROP_DE}|streiche?|streichen sie){FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
-        rf"|geschrieben) habe{END}",
+        rf"(?:{DROP_DE}|streiche?|streichen sie){FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt"
+        rf"|erzählt|geschrieben) habe{END}",
         rf"(?:speicher(?:e|n sie)?|merke? dir|behalte?|notiere?){FILL} (?:nichts|bitte nichts) {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} (?:deine |ihre |die |alle )*{HELD_DE} (?:an|{OF_DE}) (?P<topic>{REST})",
@@ -68,6 +74,13 @@ GERMAN = Phrases(
         r"|\b(?:für (?:heute|jetzt|einen moment)|heute|ausnahmsweise|diesmal)\b"
     ),
     me=r"(?:mich|mir|uns)",
+    memory=MEMORY_DE,
+    elsewhere=(
+        r"(?:aus|von|vom|im|in|auf) (?:(?:de[rnm]|die|das|meine[rnm]?|unsere[rnm]?|diese[rnm]?|eine[rnm]?) )?(?:[\w-]+ ){0,2}"
+        r"(?:dokument\w*|folien?|präsentation|kalender|e?-?mails?|brief\w*|entwurf|liste|text\w*|tabelle|code|dateien?|ordner|berichts?"
+        r"|aufsatz|seiten?|website|postfach|handy|computer|laptop|lebenslauf|rede|geschichte|artikel|zusammenfassung|plan|rezept"
+        r"|bestellung|warenkorb|absatz|kapitel|abschnitt)"
+    ),
     facts=(
         rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL}{END}",
         rf"(?:kannst|könntest|würdest|können|könnten|würden) (?:du|sie){FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL} "

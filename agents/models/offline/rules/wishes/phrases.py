@@ -29,7 +29,8 @@ REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b|,\s*{OT
 
 class Phrases(Struct, frozen=True):
     """The phrases of one language. Every pattern may follow `polite` words. `denied` marks sentences without such a wish.
-    `me` are the words for the speaker."""
+    `me` are the words for the speaker, `memory` those for the assistant's memory behind a topic ("from your memory"). A topic
+    with another place (`elsewhere`: "from the slides") is a task."""
 
     code: str
     polite: str
@@ -39,6 +40,8 @@ class Phrases(Struct, frozen=True):
     named: tuple[str, ...]
     denied: str
     me: str
+    memory: str
+    elsewhere: str
     facts: tuple[str, ...]
     unasked: tuple[str, ...] = ()
 

@@ -8,11 +8,12 @@ FORGET_ES = r"(?:olvid(?:a|e|ar|es|ad))"
 DROP_ES = r"(?:(?:olvid|borr)(?:a|e|ar|es|ad)|elimin(?:a|e|ar|es|ad))"
 MEMORY_ES = r"de tu memoria"
 FACT_ES = (
-    r"(?:cumpleaños|fecha de nacimiento|edad|dirección|correo|(?:número(?: de (?:teléfono|móvil|pasaporte|cuenta))?)|teléfono|móvil"
-    r"|salario|sueldo|ingresos|peso|altura|talla|diagnóstico|enfermedad(?:es)?|discapacidad|medicación|medicamentos?|alergias?"
+    r"(?:cumpleaños|fecha de nacimiento|edad|dirección|correo|(?:número(?: de (?:teléfono|móvil|pasaporte|cuenta))?)|teléfono"
+    r"|móvil|salario|sueldo|ingresos|peso|altura|talla|diagnóstico|enfermedad(?:es)?|discapacidad|medicación|medicamentos?|alergias?"
     r"|religión|fe|sexualidad|embarazo|divorcio|deudas?|empresa|apellidos?|nombre|grupo sanguíneo)"
 )
 MINE_ES = r"(?:mis?|nuestr[oa]s?)"
+STATED_ES = r"(?:número|cifra|cantidad|nombre|dirección|contraseña|dato|detalle|información|frase|comentario|mensaje)"
 
 SPANISH = Phrases(
     code="es",
@@ -37,9 +38,12 @@ SPANISH = Phrases(
         rf"{DROP_ES} (?:eso|esto) {MEMORY_ES}{END}",
         rf"no (?:guardes|recuerdes|memorices) (?:eso|esto){END}",
     ),
-    stated=(rf"(?:borr|elimin)(?:a|e|ar) (?:eso|esto){END}",),
+    stated=(
+        rf"(?:borr|elimin)(?:a|e|ar) (?:eso|esto){END}",
+        rf"{FORGET_ES} (?:ese|esa|este|esta) {STATED_ES}{END}",
+    ),
     named=(
-        rf"{FORGET_ES} lo que (?:te )?(?:dije|he dicho|conté) {OF_ES} (?P<topic>{REST})",
+        rf"{DROP_ES} (?:todo )?lo que (?:te )?(?:dije|he dicho|conté) {OF_ES} (?P<topic>{REST})",
         rf"(?:{FORGET_ES}|no (?:guardes|recuerdes|memorices|apuntes)) lo de(?:l| la| los| las)? (?P<topic>{REST})",
         rf"{FORGET_ES} que (?P<clause>{REST})",
         rf"{DROP_ES} (?:todo )?lo que (?:{KNOW_ES}|te (?:dije|he dicho|conté)) {OF_ES} (?P<topic>{REST})",
@@ -51,6 +55,13 @@ SPANISH = Phrases(
     ),
     denied=r"\b(?:por (?:ahora|hoy|esta vez)|hoy|esta noche)\b",
     me=r"(?:mí|mi|nosotros)",
+    memory=r"(?:de|en) (?:tu|su|la|tus|sus) (?:memoria|notas|recuerdos|registros?|datos)",
+    elsewhere=(
+        r"(?:del?|en|sobre) (?:(?:el|la|los|las|mi|mis|nuestr[oa]|ese|esa|este|esta|una?) )?(?:[\w-]+ ){0,2}"
+        r"(?:documentos?|diapositivas?|presentación|calendario|agenda|e?-?mails?|correos?|carta|borrador|lista|texto|tabla|código|archivos?"
+        r"|carpeta|informe|ensayo|páginas?|web|teléfono|móvil|ordenador|computadora|currículum|cv|discurso|historia|artículo|resumen|plan"
+        r"|receta|pedido|carrito|párrafo|capítulo|sección)"
+    ),
     facts=(
         rf"{DROP_ES} (?P<topic>{MINE_ES} {FACT_ES}){END}",
         rf"no (?:recuerdes|memorices) (?P<topic>{MINE_ES} [\w-]+(?: de [\w-]+)?){END}",
