@@ -1,6 +1,7 @@
 """`memstream dev`: runs the embedded stack with a worker and the API on fixed addresses."""
 
 import asyncio
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +10,10 @@ import typer
 from deploy.cli import terminal
 from deploy.cli.command import command, one_command
 from deploy.embedded.stack import Ports
-from deploy.runtime.dev import ready_path, running_api, running_stack, running_worker
+from deploy.runtime.dev import ready_path, running_api, running_stack, running_worker, variable_text
 from deploy.runtime.process import stop_on_signals
 from deploy.settings import Settings, load
-from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT
+from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, PREFIX
 from deploy.wiring import reindexing
 
 cli = one_command()
@@ -71,9 +72,21 @@ def addresses(settings: Settings, *, keyed: bool) -> list[str]:
         f"Qdrant      {settings.qdrant_url}",
         f"API         {api}",
         f"data, logs  {settings.data_dir}",
+        *exports(settings),
         f"Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API {access}. "
         "Ctrl-C stops everything.",
     ]
+
+
+def exports(settings: Settings) -> list[str]:
+    """The variables by which other commands find the stack, if it has other ports than they look for."""
+    needed = {
+        name: variable_text(value)
+        for name in ("bootstrap_servers", "postgres_dsn", "qdrant_url")
+        if (value := getattr(settings, name)) != getattr(load(), name)
+    }
+    variables = " ".join(shlex.join([f"{PREFIX}{name.upper()}={value}"]) for name, value in needed.items())
+    return [f"For other commands: export {variables}"] if needed else []
 
 
 def print_progress(what: str, done: int, total: int) -> None:

@@ -93,6 +93,16 @@ def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
     ready_path("api", settings).write_text("http://127.0.0.1:28080")
     printed = addresses(settings, keyed=False)
     assert printed[0].split() == ["panel", "http://127.0.0.1:28080/"]
+    assert not any("export" in line for line in printed), "commands look for these addresses anyway"
+
+
+def test_a_stack_on_other_ports_prints_the_variables_that_commands_need(tmp_path: Path):
+    settings = Settings(data_dir=tmp_path, bootstrap_servers="127.0.0.1:1", postgres_dsn="postgresql://u@127.0.0.1:2/m")
+    ready_path("api", settings).write_text("http://127.0.0.1:28080")
+    assert (
+        "For other commands: export MEMSTREAM_BOOTSTRAP_SERVERS=127.0.0.1:1 "
+        "MEMSTREAM_POSTGRES_DSN=postgresql://u@127.0.0.1:2/m"
+    ) in addresses(settings, keyed=False)
 
 
 @pytest.mark.heavy
