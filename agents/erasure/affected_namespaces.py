@@ -26,8 +26,9 @@ def namespaces_of_user(scope: Scope, policies: PolicySelector) -> Iterable[tuple
 def names_user(
     namespace: str, policies: PolicySelector, user_id: str, tenant_id: str | None, app_id: str | None
 ) -> bool:
-    """Whether the namespace's name contains this user, in a tenant and an app of the policies that may feed it."""
-    return any(belongs_to(scope, user_id, tenant_id, app_id) for scope in policies.scopes_feeding(namespace))
+    """Whether the namespace's name contains this user."""
+    scopes = policies.governing(namespace).scopes_named(namespace)
+    return any(belongs_to(scope, user_id, tenant_id, app_id) for scope in scopes)
 
 
 def namespaces_of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:

@@ -119,10 +119,12 @@ def load(**overrides: object) -> Settings:
 
 
 def misspelt(variables: Iterable[str]) -> dict[str, str]:
-    """Variables that are no setting and differ in few letters from one, with that setting's variable."""
+    """Variables that are no setting and differ in few letters from one, with that setting's variable. Without those for ports,
+    which Kubernetes sets for every Service."""
     known = {name.upper() for name in Settings.model_fields}
     ours = {each.upper().removeprefix(PREFIX) for each in variables if each.upper().startswith(PREFIX)}
-    nearest = {name: get_close_matches(name, known, n=1, cutoff=SIMILAR) for name in sorted(ours - known)}
+    unknown = sorted(name for name in ours - known if not name.endswith("_PORT"))
+    nearest = {name: get_close_matches(name, known, n=1, cutoff=SIMILAR) for name in unknown}
     return {PREFIX + name: PREFIX + found[0] for name, found in nearest.items() if found}
 
 

@@ -206,18 +206,22 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         """Whether the name alone shows that conversations that it matches feed the namespace."""
         return any(self.match.accepts(scope) for _, scope in self._parsed(namespace))
 
-    def may_govern(self, namespace: str, only_distinct: bool) -> bool:
-        """Whether conversations that it matches may feed the namespace, as far as its name tells; if `only_distinct`, by a
-        template with words of its own, such as `user/{user_id}`."""
-        fitting = (scope for template, scope in self._parsed(namespace) if is_distinct(template) or not only_distinct)
-        return any(self.match.may_accept(scope) for scope in fitting)
+    def may_govern(self, namespace: str) -> bool:
+        """Whether conversations that it matches may feed the namespace, by a template with words of its own such as
+        `user/{user_id}`; fields that the name lacks may have any value."""
+        return any(
+            is_distinct(template) and self.match.may_accept(scope) for template, scope in self._parsed(namespace)
+        )
+
+    def scopes_named(self, namespace: str) -> tuple[Scope, ...]:
+        """The scopes of its conversations that may feed the namespace, as far as the name and the patterns without a wildcard
+        tell; without one of which the name tells nothing."""
+        told = (scope for _, scope in self._parsed(namespace) if scope != Scope(conversation_id=UNKNOWN))
+        return tuple(self.match.completed(scope) for scope in told if self.match.may_accept(scope))
 
     def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of its conversations that feed the namespace, with the values of patterns without a wildcard; without
-        scopes that another pattern restricts, and without one of which the name tells nothing."""
-        told = (scope for _, scope in self._parsed(namespace) if scope != Scope(conversation_id=UNKNOWN))
-        completed = (self.match.completed(scope) for scope in told)
-        return tuple(scope for scope in completed if self.match.accepts(scope))
+        """Those of the named scopes whose every message it matches."""
+        return tuple(scope for scope in self.scopes_named(namespace) if self.match.accepts(scope))
 
     def _parsed(self, namespace: str) -> list[tuple[str, Scope]]:
         parsed = ((template, parse_name(template, namespace)) for template in self.namespaces)
@@ -254,24 +258,18 @@ class Policies(Struct, frozen=True):
     def governing(self, namespace: str) -> Policy:
         """The policy of a namespace, for changes and questions without a conversation.
 
-        It is the first that the name alone proves to feed the namespace. Failing that, it is the first that may feed it: by a
-        template with words of its own, then the default, then by any other template.
+        It is the first that the name alone proves to feed the namespace, otherwise the first that may feed it by a template
+        with words of its own, otherwise the default.
         """
-        tiers = (
-            (policy for policy in self.listed if policy.governs(namespace)),
-            (policy for policy in self.listed if policy.may_govern(namespace, only_distinct=True)),
-            (policy for policy in (DEFAULT_POLICY,) if policy.governs(namespace)),
-            (policy for policy in self.listed if policy.may_govern(namespace, only_distinct=False)),
-        )
-        return next(chain.from_iterable(tiers), DEFAULT_POLICY)
+        proven = (policy for policy in self.listed if policy.governs(namespace))
+        possible = (policy for policy in self.listed if policy.may_govern(namespace))
+        return next(chain(proven, possible), DEFAULT_POLICY)
 
     def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of messages that feed a namespace, as far as its name and the patterns without a wildcard tell; those of
-        its own policy first."""
-        own = self.governing(namespace)
-        policies = (own,) if own.governs(namespace) else (own, *self.listed, DEFAULT_POLICY)
-        scopes = [scope for policy in policies for scope in policy.scopes_feeding(namespace)]
+        """The scopes of messages that feed a namespace under its policy, as far as its name and the patterns without a wildcard
+        tell."""
         conversation = parse_name(OWN_NAMESPACE, namespace)
+        scopes = self.governing(namespace).scopes_feeding(namespace)
         return tuple(dict.fromkeys(scopes if conversation is None else (*scopes, conversation)))
 
     def by_name(self, name: str) -> Policy:

@@ -48,7 +48,9 @@ def tool_access(
 def users_by_namespace(policies: PolicySelector, namespaces: Iterable[str]) -> dict[str, str]:
     """Returns the user id of each namespace that belongs to one person by its policy's templates."""
     named_users = (
-        (namespace, scope.user_id) for namespace in namespaces for scope in policies.scopes_feeding(namespace)
+        (namespace, scope.user_id)
+        for namespace in namespaces
+        for scope in policies.governing(namespace).scopes_named(namespace)
     )
     return {namespace: user_id for namespace, user_id in named_users if user_id is not None}
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from schemas import codec
 from schemas.conversations.messages import Scope
@@ -142,12 +143,13 @@ def test_an_overlong_namespace_is_shortened_to_a_unique_stable_name():
 
 
 GROUP = Policy(name="group", match=Match(app_id="cabin", mode="group"), namespaces=("{app_id}/{user_id}", "team/all"))
-BUILDER = Policy(name="builder", match=Match(app_id="builder"), namespaces=("{agent_id}",))
+BUILDER = Policy(name="builder", match=Match(app_id="builder"), namespaces=("{agent_id}", "agent/{agent_id}"))
 KITCHEN = Policy(name="kitchen", match=Match(app_id="kitchen", tenant_id="acme"), namespaces=("user/{user_id}",))
 PANTRY = Policy(name="pantry", match=Match(app_id="pantry"), namespaces=("user/{user_id}", "{app_id}"))
 LABS = Policy(name="labs", match=Match(app_id="lab-*"), namespaces=("lab/{user_id}",))
 CLINIC = Policy(name="clinic", match=Match(app_id="clinic"), namespaces=("{tenant_id}/{user_id}",))
 LISTED = Policies((GROUP, CLINIC, KITCHEN, BUILDER, PANTRY, LABS))
+ADA = Scope(conversation_id="-", user_id="ada")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,8 @@ LISTED = Policies((GROUP, CLINIC, KITCHEN, BUILDER, PANTRY, LABS))
         ("team/all", GROUP),
         ("user/ada", KITCHEN),
         ("lab/ada", LABS),
-        ("forge", BUILDER),
+        ("agent/forge", BUILDER),
+        ("forge", DEFAULT_POLICY),  # an agent, a user or an app
         ("cabin/ada", DEFAULT_POLICY),  # conversations of other modes have it
         ("acme/ada", DEFAULT_POLICY),  # a tenant or an app
         ("a/b/c", DEFAULT_POLICY),
@@ -173,24 +176,16 @@ def test_a_policy_for_all_conversations_governs_a_namespace_before_one_for_some(
 
 
 @pytest.mark.parametrize(
-    ("namespace", "scopes"),
+    ("namespace", "named", "feeding"),
     [
-        ("forge", [Scope(conversation_id="-", app_id="builder", agent_id="forge")]),
-        (
-            "user/ada",
-            [
-                Scope(conversation_id="-", tenant_id="acme", app_id="kitchen", user_id="ada"),
-                Scope(conversation_id="-", app_id="pantry", user_id="ada"),
-                Scope(conversation_id="-", app_id="user", user_id="ada"),
-                Scope(conversation_id="-", tenant_id="user", app_id="clinic", user_id="ada"),
-            ],
-        ),
-        ("lab/ada", [Scope(conversation_id="-", app_id="lab", user_id="ada")]),
-        ("team/all", []),
+        ("user/ada", replace(ADA, tenant_id="acme", app_id="kitchen"), True),
+        ("cabin/ada", replace(ADA, app_id="cabin"), True),
+        ("lab/ada", ADA, False),  # of the apps that match
+        ("team/all", None, False),
     ],
 )
-def test_scopes_that_feed_a_namespace_have_the_exact_values_of_patterns(namespace, scopes):
+def test_scopes_that_feed_a_namespace_have_the_exact_values_of_patterns(namespace, named, feeding):
     """An erasure of a namespace deletes the messages of these scopes: a scope without its app would be every app's."""
-    found = LISTED.scopes_feeding(namespace)
-    assert all(scope in found for scope in scopes)
-    assert all(scope.app_id is not None for scope in found)
+    scopes = (named,) if named else ()
+    assert LISTED.governing(namespace).scopes_named(namespace) == scopes
+    assert LISTED.scopes_feeding(namespace) == (scopes if feeding else ())

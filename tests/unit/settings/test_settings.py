@@ -25,6 +25,7 @@ def test_every_setting_belongs_to_one_group_and_is_explained():
         ("MEMSTREAM_POSTGRES_DSN", None),
         ("MEMSTREAM_API_SERVICE_PORT", None),  # Kubernetes sets these for a Service named memstream-api
         ("MEMSTREAM_API_PORT_28080_TCP_ADDR", None),
+        ("MEMSTREAM_SCHEMA_REGISTRY_PORT", None),
         ("MEMSTREAM_TEST_QDRANT_URL", None),
         ("OTHER_BOOTSTRAP_SERVER", None),
     ],
