@@ -13,7 +13,7 @@ TAKES_BACK: Final = re.compile(
     r"|oubli\w+|retire|olvid\w+|retiro)\b(?!.*\bfrom\b|.*\b(?:de (?:ta|votre|tu)|aus|von) \w)",
     re.IGNORECASE,
 )
-SCRATCHES: Final = re.compile(r"\b(?:scratch|strike|scrap) that$", re.IGNORECASE)  # any statement after it is a value
+SCRATCHES: Final = re.compile(r"\b(?:scratch|strike|scrap) that$", re.IGNORECASE)
 # Reasons to forget.
 PRIVATE: Final = re.compile(
     r"\b(?:privat\w*|privée?s?|privad[oa]s?|person(?:al|nel)\w*|persönlich\w*|secret\w*|geheim\w*|confiden\w+|vertraulich\w*"
@@ -24,17 +24,22 @@ PRIVATE: Final = re.compile(
     r"|wiss\w+|weiß|erfahr\w*|speicher\w*|erzähl\w*|savoir|sache|retiens|sepa|guard\w+)\b",
     re.IGNORECASE,
 )
-# Other words that give no value; "plain paragraphs are better" takes a wish back.
-NO_VALUE: Final = re.compile(
-    r"\b(?:jok\w+|kidding|lied?|lying|up|true|nonsense|wrong|mistake|typo|stupid|silly|drunk|tired|angry|serious\w*|mean it"
-    r"|better|want|need|help|could|would|gone|let's|please|thanks?|don't|do not)\b",
+# A person's age, the time of day, and a count of others are reasons as well.
+AGE_OR_TIME: Final = re.compile(
+    r"\W*(?:(?:I|he|she|we|they)(?:'m|'s|'re| am| is| are| was| were)|ich (?:bin|war)|(?:sie|er) (?:ist|war)|j'(?:ai|avais)"
+    r"|(?:elle|il) a|teng[oa]|tiene|tenía|there(?:'s| is| are| were)|it(?:'s| is) \d{1,2} ?[ap]m|es ist \d{1,2} Uhr|il est \d"
+    r"|son las \d)\b"
+    r"|.*\b(?:ago|years? old|jahre? (?:her|alt)|surprise|überraschung|sorpresa)\b",
     re.IGNORECASE,
 )
+DECIDED: Final = re.compile(r"\b(?:decided (?:on|to)|go(?:ing)? (?:with|for)|instead)\b", re.IGNORECASE)
 LEADING: Final = r"\W*(?:(?:no|sorry|actually|wait|and|but|nein|und|non|et|y|perdón)\b[\s,]+){0,3}"
 MEANT: Final = re.compile(
-    rf"{LEADING}(?:(?:I|we) (?:mean|meant|should have said)\b(?! (?:it|that|this|really|no|nothing|well|to|what)\b)"
-    r"|(?:let's )?make (?:it|that)\b(?! (?:clear|sure|known|go|stop|disappear)\b)|let's say\b"
-    r"|ich mein(?:e|te)\b(?! (?:es|das|ja)\b)|sagen wir|je (?:veux|voulais) dire|disons|mettons|qu(?:ise|ería|iero) decir"
+    rf"{LEADING}(?:(?:I|we) (?:mean|meant|should have said)\b"
+    r"(?! (?:it|that|this|really|no|nothing|well|to|what|all|every\w*|my|the (?:whole|last)|please|serious\w*|for)\b)"
+    r"|(?:let's )?make (?:it|that)\b(?! (?:clear|sure|known|go|stop|disappear|vanish)\b)|let's say\b(?! (?:it|we|I)\b)"
+    r"|ich mein(?:e|te)\b(?! (?:es|das|ja|alles|die|meine?)\b)|sagen wir"
+    r"|je (?:veux|voulais) dire(?! (?:tout|mon|ma|mes)\b)|disons|mettons|qu(?:ise|ería|iero) decir(?! (?:todo|mi|mis)\b)"
     r"|digamos)\s+\w",
     re.IGNORECASE,
 )
@@ -55,10 +60,15 @@ STATES_VALUE: Final = re.compile(
     rf"{LEADING}(?:[\w'-]+ ){{0,4}}?[\w'-]*?{VERB}(?! been\b)(?: (?!not\b)[^\W\d]+){{0,3}}? (?:{VALUE})", re.IGNORECASE
 )
 IS_VALUE: Final = re.compile(rf"{LEADING}(?:(?:better|at|on|in|um|am|à|el|le) )?(?:{VALUE})", re.IGNORECASE)
+# Behind "not": people, among them the assistant, and judgements.
+NO_VALUE: Final = (
+    r"you|yours?|me|mine|I|he|she|we|they|hers?|his|theirs|ours|us|them|an? (?:ai|bot)|the (?:ai|bot)|claude|chatgpt|for|true"
+    r"|right|important|relevant|public|something|that|this|now|today|here|wahr|wichtig|vrai|verdad|ich|mich|mir|du|dich|dir|er|sie|wir|uns"
+    r"|euch|für|moi|toi|lui|elle|nous|vous|pour|yo|mí|tú|ti|él|ella|nosotros|usted|para"
+)
 CONTRAST: Final = re.compile(
-    r"\w,? (?:instead of|rather than|statt|anstatt|sondern|plutôt que|au lieu d[eu']|en vez de) ?\w"
-    r"|\w, (?:(?:and |et |y )?(?:not|nicht|pas|no)) (?!(?:you|yours?|me|mine|hers?|his|theirs|ours|us|them|for|true|right"
-    r"|important|relevant|public|something|that|this|now|today|here|wahr|wichtig|vrai|verdad)\b)(?:[\w'-]+ ){0,3}[\w'.-]+\W*$",
+    r"\w,? (?:instead of (?!my\b)|rather than (?!my\b)|statt|anstatt|sondern|plutôt que|au lieu d[eu']|en vez de) ?\w"
+    rf"|\w, (?:(?:and |et |y )?(?:not|nicht|pas|no)) (?!(?:{NO_VALUE})\b)(?:[\w'-]+ ){{0,3}}[\w'.-]+\W*$",
     re.IGNORECASE,
 )
 
@@ -73,6 +83,6 @@ def gives_new_value(phrase: str, behind: str, *, is_next: bool) -> bool:
     if MEANT.match(behind) or CONTRAST.search(behind):
         return True
     scratches = SCRATCHES.search(phrase) is not None
-    if STATES_VALUE.match(behind) or IS_VALUE.match(behind):
+    if not AGE_OR_TIME.match(behind) and (STATES_VALUE.match(behind) or IS_VALUE.match(behind)):
         return scratches or not is_next
-    return scratches and not is_next and NO_VALUE.search(behind) is None
+    return scratches and not is_next and DECIDED.search(behind) is not None
