@@ -53,8 +53,8 @@ GERMAN = Phrases(
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
         rf"|sie) {OF_DE} "
         rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
-        rf"(?:{DROP_DE}|streiche?|streichen sie){FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
-        rf"|geschrieben) habe{END}",
+        rf"(?:{DROP_DE}|streiche?|streichen sie){FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) "
+        rf"(?:gesagt|erzählt|geschrieben) habe{END}",
         rf"(?:speicher(?:e|n sie)?|merke? dir|behalte?|notiere?){FILL} (?:nichts|bitte nichts) {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} (?:deine |ihre |die |alle )*{HELD_DE} (?:an|{OF_DE}) (?P<topic>{REST})",

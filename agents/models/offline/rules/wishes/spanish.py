@@ -8,8 +8,8 @@ FORGET_ES = r"(?:olvid(?:a|e|ar|es|ad))"
 DROP_ES = r"(?:(?:olvid|borr)(?:a|e|ar|es|ad)|elimin(?:a|e|ar|es|ad))"
 MEMORY_ES = r"de tu memoria"
 FACT_ES = (
-    r"(?:cumpleaños|fecha de nacimiento|edad|dirección|correo|(?:número(?: de (?:teléfono|móvil|pasaporte|cuenta))?)|teléfono|móvil"
-    r"|salario|sueldo|ingresos|peso|altura|talla|diagnóstico|enfermedad(?:es)?|discapacidad|medicación|medicamentos?|alergias?"
+    r"(?:cumpleaños|fecha de nacimiento|edad|dirección|correo|(?:número(?: de (?:teléfono|móvil|pasaporte|cuenta))?)|teléfono"
+    r"|móvil|salario|sueldo|ingresos|peso|altura|talla|diagnóstico|enfermedad(?:es)?|discapacidad|medicación|medicamentos?|alergias?"
     r"|religión|fe|sexualidad|embarazo|divorcio|deudas?|empresa|apellidos?|nombre|grupo sanguíneo)"
 )
 MINE_ES = r"(?:mis?|nuestr[oa]s?)"
