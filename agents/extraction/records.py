@@ -7,6 +7,7 @@ from typing import Final
 from agents.extraction.corrections import corrections_of
 from agents.extraction.wishes import wishes_of
 from agents.models.answers.speakers import has_user_as_subject, says_only_name, with_name
+from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -86,7 +87,8 @@ def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) 
 def candidate_batch(
     request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
 ) -> CandidateBatch:
-    wishes, corrections = wishes_of(request, answer.proposals), corrections_of(request, answer.memories)
+    wishes = wishes_of(request, answer.proposals, guess=answer.provider == OfflineProvider.name)
+    corrections = corrections_of(request, answer.memories)
     return CandidateBatch(
         request_id=request.request_id,
         conversation_id=request.conversation_id,

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from agents.extraction.meant_messages import MeantMessage, messages_meant
 from agents.extraction.wish_context import is_certain
 from agents.models.answers.speakers import begins_with_user, display_names, with_name
+from agents.models.offline.guessed_wishes import wishes_or_guess_in
 from agents.models.offline.own_statements import outside_role_play
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal, WishRead
@@ -97,10 +98,11 @@ class Wishes(Struct, frozen=True):
         return not asked_in.isdisjoint(proposal.message_ids) and tells_of_forgetting(proposal.text)
 
 
-def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) -> Wishes:
+def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = (), *, guess: bool = False) -> Wishes:
     """The wishes of a slice, except those in role play and those taken back as a joke. A preceding story or hypothesis hides no
-    wish. `proposals` have the wishes that a model read."""
-    parsed = [certain_wishes(request, message, wishes_in(message)) for message in request.messages]
+    wish. `proposals` have the wishes that a model read; `guess` adds unclear ones if no model reads the slice."""
+    wishes_in_content = wishes_or_guess_in if guess else wishes_in
+    parsed = [certain_wishes(request, message, wishes_in_content(message)) for message in request.messages]
     read = [(each, each.wish) for each in proposals if each.wish is not None]
     if not read and not any(each.wishes for each in parsed):
         return Wishes()

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from agents.models.dates.dates import local
+from agents.models.offline.guessed_wishes import wishes_or_guess_in
 from agents.models.offline.introductions import is_greeting, name_and_rest, without_introduction
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.rule import LanguageRules
@@ -22,7 +23,6 @@ from agents.models.offline.rules.findings.requests_to_remember import asks_only_
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.rules.framing.framing import own_part
 from agents.models.offline.statements import language_rules, readable_beginning, sentences_with_gaps
-from agents.models.offline.wishes import wishes_in
 from agents.models.port import SentenceClassifier
 from schemas.extraction.requests import SliceMessage
 from schemas.extraction.sentences import Sentence, SentenceScores, in_context
@@ -46,7 +46,7 @@ class ParsedMessage(NamedTuple):
 def parse(message: SliceMessage) -> ParsedMessage:
     """Splits a user's message into sentences, without the words that it asks to forget. A message that addresses a model has no
     sentences."""
-    content = readable_beginning(wishes_in(message).rest) if message.role == "user" else ""
+    content = readable_beginning(wishes_or_guess_in(message).rest) if message.role == "user" else ""
     if not content or is_injection(content):
         return ParsedMessage(message)
     is_whole = content == message.content

@@ -92,18 +92,19 @@ NEEDS: Final[Mapping[Kind, Need]] = {"stated": "statement", "fact": "no_draft", 
 class ForgetWish(Struct, frozen=True, kw_only=True):
     """A wish to forget: `everything` about the speaker, a `statement` about the user, a `topic`, or else the statements before
     the wish: `stated_before` in the same message; if that is None, those of the previous message. With `needs` it is a wish only
-    after such messages."""
+    after such messages. Nothing tells what an `unclear` one means."""
 
     everything: bool = False
     statement: str | None = None
     topic: str | None = None
     stated_before: str | None = None
     needs: Need | None = None
+    unclear: bool = False
 
     @property
     def means_previous_message(self) -> bool:
         """Whether the wish names nothing, and its message states nothing before it: "forget that"."""
-        return not (self.everything or self.statement or self.topic or self.stated_before)
+        return not (self.everything or self.statement or self.topic or self.stated_before or self.unclear)
 
 
 class MessageWishes(Struct, frozen=True):
@@ -207,7 +208,12 @@ def is_no_wish(content: str) -> bool:
     matches = [(sentence, match) for sentence in asking if (match := wish_in(sentence)) is not None]
     if matches:
         return all(is_anothers_wish(sentence, match) for sentence, match in matches)
-    return any(denial_pattern(phrases).search(sentence) is not None for phrases in LANGUAGES for sentence in asking)
+    return any(map(is_denied, asking))
+
+
+def is_denied(sentence: str) -> bool:
+    """Whether the sentence asks for an exception only, or to remember ("don't forget")."""
+    return any(denial_pattern(phrases).search(sentence) is not None for phrases in LANGUAGES)
 
 
 @cache

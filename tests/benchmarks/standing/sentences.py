@@ -28,13 +28,13 @@ class Sentence(NamedTuple):
         return self.text.startswith(OF_MEMORIES)
 
 
-def files() -> list[Path]:
-    return sorted(FOLDER.glob("*.txt"))
+def files(folder: Path = FOLDER) -> list[Path]:
+    return sorted(folder.glob("*.txt"))
 
 
-def sentences() -> Iterator[Sentence]:
+def sentences(folder: Path = FOLDER) -> Iterator[Sentence]:
     """A line each, behind a heading `== topic label`, in a file a language."""
-    for path in files():
+    for path in files(folder):
         topic, label = "", "none"
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("== "):

@@ -6,19 +6,17 @@ of health: they are not labelled, and some are limits.
 """
 
 import argparse
-import base64
 import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from zlib import crc32
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from agents.models.offline.own_statements import own_statements
+from agents.models.offline.rules.engine.linear_model import indices
 from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import LEADING, normalised
 from agents.models.offline.rules.findings.sentence_findings import labels, rule_findings
@@ -27,83 +25,25 @@ from agents.models.offline.rules.lasting_instructions.classifier import (
     DIMENSION,
     FILE,
     MEMORY_LABELS,
-    Model,
     features,
-    indices,
 )
 from agents.models.offline.rules.lasting_instructions.instruction_classes import TABLE
 from agents.models.offline.rules.lasting_instructions.wording import SUBJECTS
 from agents.models.offline.statements import LANGUAGE_RULES, language_rules, safe_sentences
 from tests.benchmarks.offline_sets import UNDATED, held_out, present
+from tests.benchmarks.standing.regression import Row, Rows, encoded, probabilities, quantised, trained
 from tests.benchmarks.standing.sentences import Sentence, files, sentences
 
 SETS: Final = frozenset({"personas", "personas_fr", "synthetic_personas", "companion"})
 FOLDS: Final = 5
-RIDGE: Final = 1e-5
+CLASSES: Final = 2  # limits and wishes
 WEIGHT_OF_PUBLIC: Final = 1.0
-STEPS_OF_DESCENT: Final = 300
-RATE: Final = 0.3
 POSSIBLE: Final = frozenset({"constraint", "directive", "health", "allergy", "diet"})
 THRESHOLDS: Final = (0.3, 0.5, 0.7, 0.8)
-MAX_WEIGHT: Final = 127  # a weight is a signed byte
-Array = NDArray[np.float64]
-
-
-class Row(NamedTuple):
-    places: NDArray[np.int64]
-    target: int
-    weight: float
-    topic: str
-
-
-class Rows:
-    """Features of sentences as a sparse matrix, each row of length 1."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        lengths = np.array([len(each.places) for each in rows])
-        self._count = len(rows)
-        self._row = np.repeat(np.arange(len(rows)), lengths)
-        self._column = np.concatenate([each.places for each in rows])
-        self._value = np.repeat(1 / np.sqrt(np.maximum(lengths, 1)), lengths)
-
-    def times(self, weights: Array) -> Array:
-        given = ((self._value * weights[self._column, k]) for k in range(weights.shape[1]))
-        return np.stack([np.bincount(self._row, each, self._count) for each in given], axis=1)
-
-    def back(self, slopes: Array) -> Array:
-        given = ((self._value * slopes[self._row, k]) for k in range(slopes.shape[1]))
-        return np.stack([np.bincount(self._column, each, DIMENSION) for each in given], axis=1)
-
-
-def probabilities(rows: Rows, weights: Array, bias: Array) -> Array:
-    """`(n, 3)`: of neither, a limit, a wish."""
-    odds = np.exp(rows.times(weights) + bias)
-    each = np.concatenate([np.ones((len(odds), 1)), odds], axis=1)
-    return np.asarray(each / each.sum(axis=1, keepdims=True))
-
-
-def trained(rows: Sequence[Row]) -> tuple[Array, Array]:
-    """Weights `(DIMENSION, 2)` and bias by logistic regression with a ridge; full batches by Adam, so each run is the same."""
-    matrix, weights, bias = Rows(rows), np.zeros((DIMENSION, 2)), np.full(2, -2.0)
-    target = np.eye(3)[[each.target for each in rows]][:, 1:]
-    share = np.array([each.weight for each in rows])
-    share /= share.sum()
-    first: list[Array] = [np.zeros_like(weights), np.zeros_like(bias)]
-    second: list[Array] = [np.zeros_like(weights), np.zeros_like(bias)]
-    for step in range(1, STEPS_OF_DESCENT + 1):
-        slopes = (probabilities(matrix, weights, bias)[:, 1:] - target) * share[:, None]
-        rate = RATE * (1 - step / (STEPS_OF_DESCENT + 1))
-        for at, (of, slope) in enumerate(
-            ((weights, matrix.back(slopes) + RIDGE * weights), (bias, slopes.sum(axis=0)))
-        ):
-            first[at] = 0.9 * first[at] + 0.1 * slope
-            second[at] = 0.999 * second[at] + 0.001 * slope**2
-            of -= rate * first[at] / (1 - 0.9**step) / (np.sqrt(second[at] / (1 - 0.999**step)) + 1e-8)
-    return weights, bias
 
 
 def row(text: str, code: str, found: Sequence[str], target: int, weight: float, topic: str) -> Row:
-    places = np.array(sorted(indices(features(text, code, found))), dtype=np.int64)
+    places = np.array(sorted(indices(features(text, code, found), DIMENSION)), dtype=np.int64)
     return Row(places, target, weight, topic)
 
 
@@ -148,7 +88,9 @@ def cross_validated(own: Sequence[Row], negatives: Sequence[Row]) -> dict[str, A
     for number in range(FOLDS):
         learnt = [each for each, at in zip(own, fold, strict=True) if at != number]
         held_out = [each for each, at in zip(own, fold, strict=True) if at == number]
-        scored[fold == number] = 1 - probabilities(Rows(held_out), *trained([*learnt, *negatives]))[:, 0]
+        scored[fold == number] = (
+            1 - probabilities(Rows(held_out, DIMENSION), *trained([*learnt, *negatives], CLASSES, DIMENSION))[:, 0]
+        )
     is_one = np.array([each.target > 0 for each in own])
     return {
         str(least): {
@@ -159,21 +101,9 @@ def cross_validated(own: Sequence[Row], negatives: Sequence[Row]) -> dict[str, A
     }
 
 
-def quantised(weights: Array, bias: Array) -> Model:
-    scale = float(np.abs(weights).max()) / MAX_WEIGHT
-    steps = np.round(weights / scale).astype(np.int8)
-    trained_on = hash_of(path.read_bytes() for path in files())
-    return Model(trained_on, scale, (float(bias[0]), float(bias[1])), steps.T.tobytes())
-
-
 def hash_of(sentences: Iterable[bytes]) -> str:
     """The hash of the training sentences and of the classes of words."""
     return hashlib.sha256(b"\0".join((TABLE.read_bytes(), *sentences))).hexdigest()
-
-
-def encoded(made: Model) -> bytes:
-    named = msgspec.structs.asdict(made) | {"weights": base64.b64encode(made.weights).decode()}
-    return msgspec.json.format(msgspec.json.encode(named)) + b"\n"
 
 
 def main(argv: list[str]) -> int:
@@ -186,7 +116,8 @@ def main(argv: list[str]) -> int:
         sys.stderr.write("no public conversations: MEMSTREAM_SHARED_DATA names none (tests/benchmarks/README.md)\n")
         return 1
     if not options.only_measure:
-        FILE.write_bytes(encoded(quantised(*trained([*own, *public]))))
+        trained_on = hash_of(path.read_bytes() for path in files())
+        FILE.write_bytes(encoded(quantised(*trained([*own, *public], CLASSES, DIMENSION), trained_on)))
     report = {"sentences": len(own), "public": len(public), "unseen_topics": cross_validated(own, public)}
     sys.stdout.write(json.dumps(report) + "\n")
     return 0

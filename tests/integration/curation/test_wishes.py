@@ -238,5 +238,23 @@ async def test_a_wish_after_another_persons_message_about_anything_else_forgets_
     assert await bench.live_texts("kitchen") == ["Ada is pregnant.", GARLIC, FLIGHT]
     assert await bench.live_texts("kitchen/ada") == [GARLIC]
     assert {event.type for event in bench.wish_events()} == {"memstream.wish.unclear"}
-    assert {event.data["reason"] for event in bench.wish_events()} == {"nothing tells which message it means"}
+    assert {event.data["reason"] for event in bench.wish_events()} == {"nothing tells what it means"}
     assert await bench.pool.fetchval("SELECT count(*) FROM hidden_messages") == 0
+
+
+async def test_a_wish_that_only_the_classifier_finds_forgets_and_hides_nothing_and_is_unclear(bench: "Bench") -> None:
+    await bench.extract_and_curate(ada_says("I live in Berlin.", conversation_id="earlier"))
+    batch = await bench.extract_and_curate(
+        ada_says(
+            "I have a dog named Rex.", "I am allergic to peanuts. My eye surgery should not be kept in your memory."
+        )
+    )
+
+    kept = ["User has a dog named Rex.", "User is allergic to peanuts.", "User lives in Berlin."]
+    assert await bench.live_texts(ADAS_NAMESPACE) == kept
+    assert await bench.pool.fetchval("SELECT count(*) FROM hidden_messages") == 0
+    assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 0
+    (event,) = bench.wish_events()
+    assert event.type == "memstream.wish.unclear"
+    assert (event.data["wish_id"], event.data["message_id"]) == (batch.wishes[0].wish_id, "m2")
+    assert (event.data["memory_ids"], event.data["reason"]) == ([], "nothing tells what it means")

@@ -240,3 +240,12 @@ def test_a_wish_that_an_erased_message_asks_for_or_refers_to_is_dropped() -> Non
     for remaining in request.messages:
         partly = replace(request, messages=(remaining,))
         assert proposals_without_erased(partly, answer, {}).proposals == ()
+
+
+def test_the_classifier_adds_unclear_wishes_to_answers_of_the_rules_alone() -> None:
+    request = slice_of("My eye surgery should not be kept in your memory.")
+    providers = {name: Answer(provider=name, model="m", proposals=()) for name in ("offline", "claude")}
+    wishes = {name: candidate_batches(request, answer, MONDAY)[0].wishes for name, answer in providers.items()}
+
+    assert wishes["claude"] == ()
+    assert [each.is_unclear for each in wishes["offline"]] == [True]

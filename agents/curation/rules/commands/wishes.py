@@ -28,7 +28,7 @@ MAX_OF_THEME: Final = 100  # a wish for a theme ("everything about my health") m
 MIN_COVERED: Final = 0.5  # of a memory's content words must occur in the words that the wish refers to
 MIN_SHARED_LETTERS: Final = 4  # letters of a word that two languages share
 FORGOTTEN: Final = "a user asked to have it forgotten"
-UNCLEAR: Final = "nothing tells which message it means"
+UNCLEAR: Final = "nothing tells what it means"
 DELETION_REASON: Final = "the user asked to have it forgotten, in message {message_id}"
 
 

@@ -4,19 +4,17 @@
 (`tests/benchmarks/standing`). Classes (`instructions.json`) cover words that the model has not seen.
 """
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
-from zlib import crc32
 
 import msgspec
-from msgspec import Struct
 
 from agents.models.offline.rules.engine.folding import folded
+from agents.models.offline.rules.engine.linear_model import LinearModel
 from agents.models.offline.rules.engine.spelling import without_accents
 from agents.models.offline.rules.lasting_instructions.instruction_classes import alternatives, any_word, table
 
@@ -47,33 +45,9 @@ class WordClass(NamedTuple):
     is_cased: bool
 
 
-class Model(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """A linear model. `weights` has one byte per feature for limits, then one for wishes, in units of `scale`. `trained_on`
-    is the hash of the training sentences and of the word classes."""
-
-    trained_on: str
-    scale: float
-    bias: tuple[float, float]
-    weights: bytes
-
-    @cached_property
-    def columns(self) -> tuple[memoryview, memoryview]:
-        whole = memoryview(self.weights).cast("b")
-        return whole[:DIMENSION], whole[DIMENSION:]
-
-    def scores(self, features: Iterable[str]) -> Scores:
-        places = indices(features)
-        weight = self.scale / math.sqrt(max(1, len(places)))
-        odds = [
-            math.exp(bias + weight * sum(column[place] for place in places))
-            for bias, column in zip(self.bias, self.columns, strict=True)
-        ]
-        return Scores(*(each / (1 + sum(odds)) for each in odds))
-
-
 def scores(text: str, code: str, labels: Sequence[str] = ()) -> Scores:
     """The probabilities for a sentence without contractions. `labels` are the kinds and tags of the rules' findings in it."""
-    return model().scores(features(text, code, labels))
+    return Scores(*model().probabilities(features(text, code, labels)))
 
 
 def features(text: str, code: str, labels: Sequence[str] = ()) -> Iterator[str]:
@@ -84,10 +58,6 @@ def features(text: str, code: str, labels: Sequence[str] = ()) -> Iterator[str]:
     lowered = folded(text)
     yield from (f"class {each.name}" for each in classes(code) if each.words.search(text if each.is_cased else lowered))
     yield from (f"found {each}" for each in labels or ("nothing",))
-
-
-def indices(features: Iterable[str]) -> set[int]:
-    return {crc32(each.encode()) % DIMENSION for each in features}
 
 
 @cache
@@ -102,5 +72,5 @@ def word_class(name: str, words: str) -> WordClass:
 
 
 @cache
-def model() -> Model:
-    return msgspec.json.decode(FILE.read_bytes(), type=Model)
+def model() -> LinearModel:
+    return LinearModel.load(FILE)
