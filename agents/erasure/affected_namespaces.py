@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from schemas import ids
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure, belongs_to
-from schemas.policies.namespaces import OWN_NAMESPACE, render, shortened
+from schemas.policies.namespaces import OWN_NAMESPACE, parse_name, render, shortened
 from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import How, PlannedNamespace
 
@@ -27,8 +27,8 @@ def names_user(
     namespace: str, policies: PolicySelector, user_id: str, tenant_id: str | None, app_id: str | None
 ) -> bool:
     """Whether the namespace's name contains this user."""
-    scopes = policies.governing(namespace).scopes_named(namespace)
-    return any(belongs_to(scope, user_id, tenant_id, app_id) for scope in scopes)
+    scopes = (parse_name(template, namespace) for template in policies.governing(namespace).namespaces)
+    return any(scope is not None and belongs_to(scope, user_id, tenant_id, app_id) for scope in scopes)
 
 
 def namespaces_of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:

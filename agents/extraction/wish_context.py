@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.extraction.meant_messages import said_before
 from agents.models.offline.findings import findings
 from agents.models.offline.statements import readable_beginning, safe_sentences
-from agents.models.offline.wishes import MIN_WORDS, ForgetWish
+from agents.models.offline.wishes import ForgetWish
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
 LATEST: Final = 4  # messages before a wish that may show a text
@@ -19,13 +19,25 @@ SHOWS_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 
+REQUESTS_TEXT: Final = re.compile(
+    r"\b(?:write|draft|compose|shorten|rewrite|rephrase|summari[sz]e|translate|edit|proofread|format|make it|schreib\w*|entwirf"
+    r"|kürze|formulier\w*|übersetze?|fasse?|rédige\w*|écris|raccourcis|reformule|traduis|résume|escribe|redacta|acorta|traduce"
+    r"|resume)\b",
+    re.IGNORECASE,
+)
+TELLS_OF_ACTION: Final = re.compile(
+    r"\b(?:added|put|created|booked|sent|scheduled|inserted|uploaded|wrote|updated|set (?:up|a)|hinzugefügt|eingetragen|erstellt"
+    r"|gebucht|gesendet|angelegt|ajouté|créé|réservé|envoyé|añadid\w|cread\w|reservad\w|enviad\w|agregad\w)\b",
+    re.IGNORECASE,
+)
+
 
 def is_certain(request: ExtractionRequest, message: SliceMessage, wish: ForgetWish) -> bool:
     """Whether the messages before the wish in `message` are what it needs. None of the latest shows a text, or runs a tool."""
     if wish.needs is None:
         return True
     before = said_before(request, message)[-LATEST:]
-    if any(each.role == "tool" or shows_text(each.content) for each in before):
+    if any(each.role == "tool" or shows_text(each.content) or is_about_work(each) for each in (*before, message)):
         return False
     if wish.needs == "statement":
         return follows_statement(request, message, before)
@@ -37,6 +49,11 @@ def shows_text(content: str) -> bool:
     return len(content) > SHOWN_CHARS or SHOWS_TEXT.search(content) is not None
 
 
+def is_about_work(message: SliceMessage) -> bool:
+    """Whether a user asks for a text, or the assistant tells of something that it did elsewhere: "delete that" may mean this."""
+    return (REQUESTS_TEXT if message.role == "user" else TELLS_OF_ACTION).search(message.content) is not None
+
+
 def follows_statement(request: ExtractionRequest, message: SliceMessage, before: Sequence[SliceMessage]) -> bool:
     """Whether the latest message of a person only states something about the speaker, who is the one with the wish."""
     latest = next((each for each in reversed(before) if each.role == "user"), None)
@@ -45,5 +62,5 @@ def follows_statement(request: ExtractionRequest, message: SliceMessage, before:
 
 def only_states(message: SliceMessage) -> bool:
     """Whether rules read a statement in each sentence of a message."""
-    said = [each for each in safe_sentences(readable_beginning(message.content)) if len(each.split()) >= MIN_WORDS]
+    said = [each for each in safe_sentences(readable_beginning(message.content)) if len(each.split()) > 1]
     return bool(said) and all(any(findings(replace(message, content=each))) for each in said)

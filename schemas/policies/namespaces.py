@@ -75,11 +75,6 @@ def parse_name(template: str, namespace: str) -> Scope | None:
     return Scope(**{"conversation_id": UNKNOWN} | values)
 
 
-def is_distinct(template: str) -> bool:
-    """Whether a template has letters or digits beside its fields, so that others rarely render a name that fits it."""
-    return any(character.isalnum() for text, _ in FIELD.findall(template + "{}") for character in text)
-
-
 def colliding(templates: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs of a template with `{user_id}` and one without it that can render one name: a person's namespace and a shared
     one of the same name would be one namespace."""

@@ -1,6 +1,5 @@
 """Policies: the conversations that they match, the namespaces that these feed, and the settings of the pipeline for them."""
 
-from itertools import chain
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
@@ -12,15 +11,7 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.block_settings import BlockSettings
 from schemas.policies.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.matching import Match
-from schemas.policies.namespaces import (
-    OWN_NAMESPACE,
-    UNKNOWN,
-    is_distinct,
-    parse_name,
-    render,
-    require_template,
-    shortened,
-)
+from schemas.policies.namespaces import OWN_NAMESPACE, UNKNOWN, parse_name, render, require_template, shortened
 from schemas.policies.triggers import Seconds, Triggers
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -203,29 +194,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         return self.recall and role in ("user", "assistant") and (since is None or said_at >= since)
 
     def governs(self, namespace: str) -> bool:
-        """Whether the name alone shows that conversations that it matches feed the namespace."""
-        return any(self.match.accepts(scope) for _, scope in self._parsed(namespace))
-
-    def may_govern(self, namespace: str) -> bool:
-        """Whether conversations that it matches may feed the namespace, by a template with words of its own such as
-        `user/{user_id}`; fields that the name lacks may have any value."""
-        return any(
-            is_distinct(template) and self.match.may_accept(scope) for template, scope in self._parsed(namespace)
-        )
-
-    def scopes_named(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of its conversations that may feed the namespace, as far as the name and the patterns without a wildcard
-        tell; without one of which the name tells nothing."""
-        told = (scope for _, scope in self._parsed(namespace) if scope != Scope(conversation_id=UNKNOWN))
-        return tuple(self.match.completed(scope) for scope in told if self.match.may_accept(scope))
-
-    def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """Those of the named scopes whose every message it matches."""
-        return tuple(scope for scope in self.scopes_named(namespace) if self.match.accepts(scope))
-
-    def _parsed(self, namespace: str) -> list[tuple[str, Scope]]:
-        parsed = ((template, parse_name(template, namespace)) for template in self.namespaces)
-        return [(template, scope) for template, scope in parsed if scope is not None]
+        """Whether conversations that it matches can feed a namespace of this name."""
+        scopes = (parse_name(template, namespace) for template in self.namespaces)
+        return any(scope is not None and self.match.accepts(scope) for scope in scopes)
 
 
 DEFAULT_POLICY = Policy(name="default")
@@ -256,21 +227,17 @@ class Policies(Struct, frozen=True):
         return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
 
     def governing(self, namespace: str) -> Policy:
-        """The policy of a namespace, for changes and questions without a conversation.
+        """The first policy with a template that fits the namespace, for changes without a conversation.
 
-        It is the first that the name alone proves to feed the namespace, otherwise the first that may feed it by a template
-        with words of its own, otherwise the default.
+        The name alone decides: a policy that matches on a field outside of its template governs no namespace.
         """
-        proven = (policy for policy in self.listed if policy.governs(namespace))
-        possible = (policy for policy in self.listed if policy.may_govern(namespace))
-        return next(chain(proven, possible), DEFAULT_POLICY)
+        return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
     def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """The scopes of messages that feed a namespace under its policy, as far as its name and the patterns without a wildcard
-        tell."""
-        conversation = parse_name(OWN_NAMESPACE, namespace)
-        scopes = self.governing(namespace).scopes_feeding(namespace)
-        return tuple(dict.fromkeys(scopes if conversation is None else (*scopes, conversation)))
+        """The scopes of messages that feed a namespace, as far as its name contains them, by the templates that fit."""
+        templates = (*self.governing(namespace).namespaces, OWN_NAMESPACE)
+        scopes = (parse_name(template, namespace) for template in templates)
+        return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNKNOWN))
 
     def by_name(self, name: str) -> Policy:
         return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)

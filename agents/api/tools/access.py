@@ -8,6 +8,7 @@ from agents.api.tools.ports import MemoryReader
 from schemas.errors import Rejected
 from schemas.memories.memories import Memory
 from schemas.policies.kinds import DEFAULT_KINDS, Kind
+from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import PolicySelector
 
 
@@ -50,7 +51,8 @@ def users_by_namespace(policies: PolicySelector, namespaces: Iterable[str]) -> d
     named_users = (
         (namespace, scope.user_id)
         for namespace in namespaces
-        for scope in policies.governing(namespace).scopes_named(namespace)
+        for template in policies.governing(namespace).namespaces
+        if (scope := parse_name(template, namespace)) is not None
     )
     return {namespace: user_id for namespace, user_id in named_users if user_id is not None}
 

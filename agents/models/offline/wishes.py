@@ -230,7 +230,8 @@ def ending_pattern(words: str) -> re.Pattern[str]:
 def is_alone(sentences: Sequence[str], sentence: str, around: Iterable[str]) -> bool:
     """Whether the message says nothing besides a wish, in `sentence`, but exclamations and regret."""
     others = (*(each for each in sentences if each != sentence), *around)
-    return not any(is_question(each) or (len(each.split()) >= MIN_WORDS and not REGRET.search(each)) for each in others)
+    longer = (each for each in others if len(each.split()) >= MIN_WORDS)
+    return all(REGRET.search(each) and not is_question(each) for each in longer)
 
 
 def meant_wishes(match: Match, said: str | None, said_at: datetime, is_alone: bool) -> Iterator[ForgetWish]:
@@ -241,7 +242,7 @@ def meant_wishes(match: Match, said: str | None, said_at: datetime, is_alone: bo
     elif match.kind == "that" or (match.kind == "stated" and said is not None):
         yield ForgetWish(stated_before=said)
     elif match.kind in NEEDS:
-        if match.kind == "fact" or is_alone:
+        if is_alone:
             yield ForgetWish(topic=match.topic or None, needs=NEEDS[match.kind])
     elif match.topic:
         yield ForgetWish(topic=match.topic)

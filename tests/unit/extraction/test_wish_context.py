@@ -39,6 +39,8 @@ def test_delete_that_means_the_statement_before_it(answer: str) -> None:
         ("Put lunch with my sister on Friday", "Added."),
         ("What is the capital of France?", "Paris."),
         ("Thanks!", "You are welcome."),
+        ("I have lunch with my sister on Friday.", "I've put it in your calendar."),
+        ("I live in Berlin. Add milk.", "Noted."),
     ],
 )
 def test_delete_that_after_a_request_a_question_or_a_draft_is_no_wish(before: str, answer: str) -> None:
@@ -59,6 +61,9 @@ def test_erase_my_birthday_is_a_wish_unless_a_text_was_just_shown() -> None:
     assert wished_after(wish="Please erase my birthday.") == ("my birthday", None)
     assert wished_after(said("Hello!"), reply("Hi!"), wish="Please erase my birthday.") == ("my birthday", None)
     assert wished_after(said("Improve my CV."), reply(LETTER), wish="Please erase my birthday.") is None
+    bio = (said("Write my bio in one sentence"), reply("Baker from Leeds called Tom, loves dogs."))
+    assert wished_after(*bio, wish="Remove my name.") is None
+    assert wished_after(wish="Here is my bio: I'm Tom, 45, from Leeds. Remove my age.") is None
 
 
 def test_dont_remember_my_salary_is_no_wish_after_a_question() -> None:

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from msgspec.structs import replace
 
 from schemas import codec
 from schemas.conversations.messages import Scope
@@ -140,52 +139,3 @@ def test_an_overlong_namespace_is_shortened_to_a_unique_stable_name():
     assert [len(name) for name in names] == [256, 256]
     assert names[0] != names[1]
     assert Policy(name="p").namespaces_of(users[0])[0] == names[0]
-
-
-GROUP = Policy(name="group", match=Match(app_id="cabin", mode="group"), namespaces=("{app_id}/{user_id}", "team/all"))
-BUILDER = Policy(name="builder", match=Match(app_id="builder"), namespaces=("{agent_id}", "agent/{agent_id}"))
-KITCHEN = Policy(name="kitchen", match=Match(app_id="kitchen", tenant_id="acme"), namespaces=("user/{user_id}",))
-PANTRY = Policy(name="pantry", match=Match(app_id="pantry"), namespaces=("user/{user_id}", "{app_id}"))
-LABS = Policy(name="labs", match=Match(app_id="lab-*"), namespaces=("lab/{user_id}",))
-CLINIC = Policy(name="clinic", match=Match(app_id="clinic"), namespaces=("{tenant_id}/{user_id}",))
-LISTED = Policies((GROUP, CLINIC, KITCHEN, BUILDER, PANTRY, LABS))
-ADA = Scope(conversation_id="-", user_id="ada")
-
-
-@pytest.mark.parametrize(
-    ("namespace", "policy"),
-    [
-        ("pantry", PANTRY),  # the name alone proves it
-        ("team/all", GROUP),
-        ("user/ada", KITCHEN),
-        ("lab/ada", LABS),
-        ("agent/forge", BUILDER),
-        ("forge", DEFAULT_POLICY),  # an agent, a user or an app
-        ("cabin/ada", DEFAULT_POLICY),  # conversations of other modes have it
-        ("acme/ada", DEFAULT_POLICY),  # a tenant or an app
-        ("a/b/c", DEFAULT_POLICY),
-    ],
-)
-def test_a_namespace_has_the_policy_that_feeds_it_as_far_as_its_name_tells(namespace, policy):
-    assert LISTED.governing(namespace) is policy
-
-
-def test_a_policy_for_all_conversations_governs_a_namespace_before_one_for_some():
-    everyone = Policy(name="everyone", namespaces=("user/{user_id}",))
-    assert Policies((KITCHEN, everyone)).governing("user/ada") is everyone
-
-
-@pytest.mark.parametrize(
-    ("namespace", "named", "feeding"),
-    [
-        ("user/ada", replace(ADA, tenant_id="acme", app_id="kitchen"), True),
-        ("cabin/ada", replace(ADA, app_id="cabin"), True),
-        ("lab/ada", ADA, False),  # of the apps that match
-        ("team/all", None, False),
-    ],
-)
-def test_scopes_that_feed_a_namespace_have_the_exact_values_of_patterns(namespace, named, feeding):
-    """An erasure of a namespace deletes the messages of these scopes: a scope without its app would be every app's."""
-    scopes = (named,) if named else ()
-    assert LISTED.governing(namespace).scopes_named(namespace) == scopes
-    assert LISTED.scopes_feeding(namespace) == (scopes if feeding else ())

@@ -156,9 +156,12 @@ async def test_wrong_input_is_explained_with_the_name_of_the_tool(toolset: Tools
     assert explained == "This is no input of search_memories: Expected `str`, got `int` - at `$.query`"
 
 
-async def test_an_agent_gets_the_kinds_and_the_delete_tool_of_the_policy_for_its_app(toolset: Toolset) -> None:
-    """The namespace names the agent alone, and the policy matches on the app as well."""
-    match, templates = Match(app_id="builder"), ("agent/{agent_id}",)
+async def test_an_agent_gets_the_kinds_and_the_delete_tool_of_the_policy_of_its_namespace(toolset: Toolset) -> None:
+    match, templates = Match(app_id="builder"), ("{app_id}/{agent_id}",)
     builder = Policy(name="builder", match=match, namespaces=templates, taxonomy=("pattern",), delete_tool=True)
-    access = tool_access(Policies((builder,)), ("agent/forge",), ("agent/forge",), "agent")
-    assert ([kind.name for kind in access.kinds], access.deletable, access.users) == (["pattern"], ("agent/forge",), {})
+    access = tool_access(Policies((builder,)), ("builder/forge",), ("builder/forge",), "agent")
+    assert ([kind.name for kind in access.kinds], access.deletable, access.users) == (
+        ["pattern"],
+        ("builder/forge",),
+        {},
+    )

@@ -36,8 +36,8 @@ ENGLISH = Phrases(
         rf"{DROP} (?:everything|anything|all|whatever|what|all (?:the )?{HELD})(?: that)? {KNOW}(?: (?:about|on|of) "
         rf"(?:me|us))?{END}",
         rf"{DROP} (?:everything|anything|all|all (?:of )?(?:the )?{HELD})(?: there is)? (?:about|on|of) (?:me|us){END}",
-        rf"(?:delete|erase|remove|wipe|clear|purge|forget) (?:(?:all|every|each|any) )?(?:of )?(?:(?:your|the|my|our) )?"
-        rf"memor(?:y|ies)(?: (?:you have )?(?:about|on|of) (?:me|us))?{END}",
+        rf"(?:delete|erase|remove|wipe|clear|purge|forget) (?:(?:all|every|each|any) )?(?:of )?(?:your memor(?:y|ies)"
+        rf"|(?:(?:your|the|my|our) )?memor(?:y|ies) (?:you have )?(?:about|on|of) (?:me|us)){END}",
         rf"(?:delete|erase|remove|wipe|clear|purge) (?:all )?(?:of )?(?:your |the |my )?{HELD} (?:you have |that you "
         rf"have )?(?:about|on|of) (?:me|us){END}",
         rf"(?:delete|erase|remove|wipe|purge) (?:all )?(?:of )?my (?:data|information) (?:that )?{KNOW}{END}",

@@ -30,7 +30,7 @@ FRENCH = Phrases(
     everything=(
         rf"{DROP_FR} tout ce que {KNOW_FR} {OF_FR} ?(?:moi|nous){END}",
         rf"{DROP_FR} tout (?:sur|de) moi{END}",
-        rf"{DROP_FR} (?:tous )?(?:tes|vos|les) souvenirs(?: (?:de|sur) moi)?{END}",
+        rf"{DROP_FR} (?:tous )?(?:(?:tes|vos) souvenirs|les souvenirs (?:de|sur) moi){END}",
         rf"(?:efface[zrs]?|vide[zrs]?) (?:ta|votre) mémoire{END}",
     ),
     that=(

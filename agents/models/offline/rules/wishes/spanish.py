@@ -25,7 +25,7 @@ SPANISH = Phrases(
     everything=(
         rf"{DROP_ES} todo lo que {KNOW_ES} {OF_ES} (?:mí|mi|nosotros){END}",
         rf"{DROP_ES} todo (?:sobre|acerca de) (?:mí|mi){END}",
-        rf"{DROP_ES} (?:todos )?(?:tus|los) recuerdos(?: (?:de|sobre) (?:mí|mi))?{END}",
+        rf"{DROP_ES} (?:todos )?(?:tus recuerdos|los recuerdos (?:de|sobre) (?:mí|mi)){END}",
         rf"{DROP_ES} (?:toda )?tu memoria{END}",
     ),
     that=(
