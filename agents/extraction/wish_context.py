@@ -19,10 +19,14 @@ SHOWS_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 
+# "Write a letter", "can you shorten it?", "kannst du den Text kürzen?"; not "I write novels".
 REQUESTS_TEXT: Final = re.compile(
-    r"\b(?:write|draft|compose|shorten|rewrite|rephrase|summari[sz]e|translate|edit|proofread|format|make it|schreib\w*|entwirf"
-    r"|kürze|formulier\w*|übersetze?|fasse?|rédige\w*|écris|raccourcis|reformule|traduis|résume|escribe|redacta|acorta|traduce"
-    r"|resume)\b",
+    r"(?:(?:^|[.!?\n]\s*|\b(?:please|pls|(?:can|could|would|will) you|help me(?: to)?|bitte|peux-tu|pouvez-vous|puedes)\s+)"
+    r"(?:please )?(?:write|draft|compose|shorten|rewrite|rephrase|summari[sz]e|translate|edit|proofread|format|make it|schreibe?"
+    r"|entwirf|kürze?|formuliere?|übersetze?|fasse?|rédige\w*|écri(?:s|re)|raccourci\w*|reformule\w*|tradui(?:s|re)|résume[rz]?"
+    r"|escrib(?:e|ir)|redacta[r]?|acorta[r]?|traduc(?:e|ir)|resum(?:e|ir))"
+    r"|\b(?:kannst|könntest|würdest|können|könnten) (?:du|sie)\b.{0,80}\b(?:schreiben|entwerfen|kürzen|formulieren|übersetzen"
+    r"|zusammenfassen))\b",
     re.IGNORECASE,
 )
 TELLS_OF_ACTION: Final = re.compile(

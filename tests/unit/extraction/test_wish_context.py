@@ -61,8 +61,14 @@ def test_erase_my_birthday_is_a_wish_unless_a_text_was_just_shown() -> None:
     assert wished_after(wish="Please erase my birthday.") == ("my birthday", None)
     assert wished_after(said("Hello!"), reply("Hi!"), wish="Please erase my birthday.") == ("my birthday", None)
     assert wished_after(said("Improve my CV."), reply(LETTER), wish="Please erase my birthday.") is None
-    bio = (said("Write my bio in one sentence"), reply("Baker from Leeds called Tom, loves dogs."))
-    assert wished_after(*bio, wish="Remove my name.") is None
+    assert wished_after(said("I write novels and edit videos."), reply("Nice!"), wish="Erase my birthday.") is not None
+    for asked in (
+        "Write my bio in one sentence",
+        "Hi! Could you please write my bio?",
+        "Kannst du meine Bio schreiben?",
+    ):
+        bio = (said(asked), reply("Baker from Leeds called Tom, loves dogs."))
+        assert wished_after(*bio, wish="Remove my name.") is None
     assert wished_after(wish="Here is my bio: I'm Tom, 45, from Leeds. Remove my age.") is None
 
 
