@@ -80,10 +80,11 @@ def addresses(settings: Settings, *, keyed: bool) -> list[str]:
 
 def exports(settings: Settings) -> list[str]:
     """The variables by which other commands find the stack, if it has other ports than they look for."""
+    found = load()
     needed = {
         name: variable_text(value)
         for name in ("bootstrap_servers", "postgres_dsn", "qdrant_url")
-        if (value := getattr(settings, name)) != getattr(load(), name)
+        if (value := getattr(settings, name)) != getattr(found, name)
     }
     variables = " ".join(shlex.join([f"{PREFIX}{name.upper()}={value}"]) for name, value in needed.items())
     return [f"For other commands: export {variables}"] if needed else []
