@@ -49,7 +49,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event, *, keye
             terminal.print_line("the embedding models are others than before: indexing memories and messages again")
             await reindexing.reindex(stack_settings, terminal.print_line)
         async with running_worker(stack_settings) as worker, running_api(stack_settings, keyed=keyed) as api:
-            for line in addresses(stack_settings, keyed=keyed):
+            for line in addresses(stack_settings, settings, keyed=keyed):
                 terminal.print_line(line)
             while not stop.is_set() and worker.running and api.running:
                 try:
@@ -62,7 +62,8 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event, *, keye
             terminal.print_line("stopping")
 
 
-def addresses(settings: Settings, *, keyed: bool) -> list[str]:
+def addresses(settings: Settings, found: Settings, *, keyed: bool) -> list[str]:
+    """The lines about the running stack. `found` are the settings that other commands find in this environment."""
     api = ready_path("api", settings).read_text()
     access = "requires a key: `memstream keys create NAME --admin '*'`" if keyed else "needs no key here"
     return [
@@ -72,15 +73,14 @@ def addresses(settings: Settings, *, keyed: bool) -> list[str]:
         f"Qdrant      {settings.qdrant_url}",
         f"API         {api}",
         f"data, logs  {settings.data_dir}",
-        *exports(settings),
+        *exports(settings, found),
         f"Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API {access}. "
         "Ctrl-C stops everything.",
     ]
 
 
-def exports(settings: Settings) -> list[str]:
+def exports(settings: Settings, found: Settings) -> list[str]:
     """The variables by which other commands find the stack, if it has other ports than they look for."""
-    found = load()
     needed = {
         name: variable_text(value)
         for name in ("bootstrap_servers", "postgres_dsn", "qdrant_url")

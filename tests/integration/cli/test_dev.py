@@ -91,7 +91,7 @@ def dev(tmp_path: Path) -> Iterator[Dev]:
 def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
     settings = Settings(data_dir=tmp_path)
     ready_path("api", settings).write_text("http://127.0.0.1:28080")
-    printed = addresses(settings, keyed=False)
+    printed = addresses(settings, Settings(), keyed=False)
     assert printed[0].split() == ["panel", "http://127.0.0.1:28080/"]
     assert not any("export" in line for line in printed), "commands look for these addresses anyway"
 
@@ -102,7 +102,7 @@ def test_a_stack_on_other_ports_prints_the_variables_that_commands_need(tmp_path
     assert (
         "For other commands: export MEMSTREAM_BOOTSTRAP_SERVERS=127.0.0.1:1 "
         "MEMSTREAM_POSTGRES_DSN=postgresql://u@127.0.0.1:2/m"
-    ) in addresses(settings, keyed=False)
+    ) in addresses(settings, Settings(), keyed=False)
 
 
 @pytest.mark.heavy
