@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-wishes train-comparer train-sentences train-questions train-messages bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
+.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding bench-wishes train-standing train-wishes train-comparer train-sentences train-questions train-messages bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -118,6 +118,9 @@ bench-understanding: environment $(DEV) ## correct and wrong memories after scri
 
 train-standing: environment $(DEV) ## train the classifier of limits and standing wishes (MEMSTREAM_SHARED_DATA) and measure it on unseen topics; the last line is JSON
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.standing.train
+
+bench-wishes: environment $(DEV) ## wishes to forget in indirect words that the rules and the classifier of offline read; the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.wishes.indirect
 
 train-wishes: environment $(DEV) ## train the classifier of wishes to forget (MEMSTREAM_SHARED_DATA) and measure it by cross-validation; the last line is JSON
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.wishes.train

@@ -72,6 +72,12 @@ AFTERTHOUGHT: Final = re.compile(
     rf"(?:{THANKS}|(?:please )?(?:do not|don't) (?:remember|save|store|keep) (?:that|this|it))\b)+",
     re.IGNORECASE,
 )
+# Words of a wish that is about what was said or is known, whatever its topic.
+OF_MEMORY: Final = re.compile(
+    r"\b(?:forget|unlearn|told|said|mentioned|know|vergiss|vergessen|gesagt|erzählt|weißt|oubli\w+|dit|raconté|sais|olvid\w+|dije|dicho"
+    r"|conté|sabes)\b",
+    re.IGNORECASE,
+)
 MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
 MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
 MIN_WORDS: Final = 3  # of a statement
@@ -169,15 +175,24 @@ def wish_in(sentence: str) -> Match | None:
     for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MAX_BREAKS))):
         for phrases in LANGUAGES:
             for kind, pattern in wish_patterns(phrases):
-                match = pattern.match(sentence, start)
-                if match is not None and denial_pattern(phrases).search(sentence[start:]) is None:
-                    groups = match.groupdict()
-                    topic, clause = groups.get("topic") or "", groups.get("clause") or ""
-                    topic = ending_pattern(phrases.memory).sub("", topic.strip(" ,"))
-                    if ending_pattern(phrases.elsewhere).search(topic) is not None:
-                        return None
-                    return Match(kind, phrases, start, match.end(), topic.strip(" ,"), clause.strip(" ,"))
+                found = pattern.match(sentence, start)
+                if found is not None and denial_pattern(phrases).search(sentence[start:]) is None:
+                    match = match_of(kind, phrases, found)
+                    return None if is_task(match, found.group()) else match
     return None
+
+
+def match_of(kind: Kind, phrases: Phrases, found: re.Match[str]) -> Match:
+    groups = {name: (value or "").strip(" ,") for name, value in found.groupdict().items()}
+    topic = ending_pattern(phrases.memory).sub("", groups.get("topic", ""))
+    return Match(kind, phrases, found.start(), found.end(), topic.strip(" ,"), groups.get("clause", ""))
+
+
+def is_task(match: Match, phrase: str) -> bool:
+    """Whether a phrase is about another place than the assistant's memory: "delete everything about prices from the slides"."""
+    if ending_pattern(match.phrases.elsewhere).search(match.topic) is None:
+        return False
+    return OF_MEMORY.search(phrase.partition(match.topic)[0]) is None
 
 
 def is_anothers_wish(sentence: str, match: Match) -> bool:

@@ -8,6 +8,7 @@ from agents.models.offline.rules.wishes.classifier import model, probability
 from agents.models.offline.wishes import ForgetWish
 from agents.models.port import Context
 from schemas.policies.policies import Policy
+from tests.benchmarks.wishes.indirect import READERS, counts
 from tests.benchmarks.wishes.train import hash_of_data, labelled
 from tests.builders.slices import said, slice_of
 from tests.cases.hostile_text import assert_grows_linearly
@@ -21,6 +22,7 @@ UNCLEAR_WISHES = (
     "Je voudrais que mon tatouage disparaisse de ta mémoire.",
     "Quiero que quites mi tatuaje de tus notas.",
 )
+LEAST_READ = {"looked_at": 59, "held_out": 42}
 NONE = (
     "Keep my new address in your memory, please.",
     "How can I delete my memories?",
@@ -82,3 +84,10 @@ async def test_statements_around_an_unclear_wish_are_kept_and_the_wish_is_not() 
 @pytest.mark.parametrize("unit", ["your memory ", "do not keep ", "remove", "memory, "])
 def test_classification_takes_linear_time(unit: str) -> None:
     assert_grows_linearly(probability, unit)
+
+
+@pytest.mark.parametrize(("file", "least"), LEAST_READ.items())
+def test_wishes_in_indirect_words_are_read_without_a_false_one(file: str, least: int) -> None:
+    found = counts(file, READERS["with_classifier"])
+    assert (found["of"], found["of_others"], found["false"]) == (100, 100, 0)
+    assert found["read"] >= least

@@ -124,6 +124,8 @@ TOPICS = {
     "Oublie tout ce que j'ai dit sur Paris.": "Paris",
     "Olvida todo lo que dije sobre París.": "París",
     "Forget my story about the bear.": "my story about the bear",
+    "Delete what I told you about my part in the report": "my part in the report",
+    "Forget everything about my part in the project plan": "my part in the project plan",
 }
 EVERYTHING = (
     "delete all your memories about me",
@@ -168,6 +170,8 @@ NONE = (
     "Forget that number, use 40.",
     "Forget that idea.",
     "Delete everything about the trip from the document.",
+    "Delete everything about the trip from my notes",
+    "Delete everything about the trip from the database",
     "remove everything about pricing from the slide deck",
     "Lösche alles über Preise aus der Präsentation",
     "Efface tout sur les prix dans le rapport",

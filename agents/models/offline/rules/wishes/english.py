@@ -113,12 +113,13 @@ ENGLISH = Phrases(
         r"|^(?:please )?(?:never|do not|don't) forget\b"
     ),
     me=r"(?:me|myself|us)",
-    memory=rf"(?:from|out of|in) (?:(?:your|the|my) )?(?:(?:long[- ]term|chat) )?(?:{MEMORY}|files?|system|database)",
+    memory=rf"(?:from|out of|in) (?:your (?:(?:long[- ]term|chat) )?(?:{MEMORY}|files?|system|database)|(?:the|my) memory)",
     elsewhere=(
         r"(?:from|in|on|out of|at) (?:(?:the|my|our|this|that|these|those|an?|his|her|their|its) )?(?:[\w'-]+ ){0,2}"
         r"(?:doc(?:ument)?s?|slides?|decks?|presentation|calendar|e?-?mails?|letters?|drafts?|lists?|texts?|spreadsheets?|sheets?|tables?"
         r"|code|files?|folders?|repos?(?:itory)?|reports?|essays?|papers?|pages?|(?:web)?sites?|inbox|phone|computer|laptop|cv|resume|bio"
-        r"|profile|speech|story|article|summary|agenda|plan|recipe|order|cart|playlist|album|chapter|paragraph|section|ticket|wiki|blog)"
+        r"|profile|speech|story|article|summary|agenda|plan|recipe|order|cart|playlist|album|chapter|paragraph|section|ticket|wiki|blog"
+        r"|notes?|database|server|drive|cloud)"
     ),
     facts=(
         rf"(?:forget|delete|erase|remove|wipe|purge) (?P<topic>(?:my|our) (?:\w+'s )?{FACT}){END}",

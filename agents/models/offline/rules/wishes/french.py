@@ -63,12 +63,12 @@ FRENCH = Phrases(
     ),
     denied=r"\b(?:pour (?:l'instant|aujourd'hui|ce soir)|aujourd'hui|ce soir)\b",
     me=r"(?:moi|nous)",
-    memory=r"(?:de|dans) (?:ta|votre|la|tes|vos) (?:mémoire|notes|souvenirs|données)",
+    memory=r"(?:de|dans) (?:(?:ta|votre) mémoire|(?:tes|vos) (?:notes|souvenirs|données))",
     elsewhere=(
         r"(?:de|du|des|dans|sur) ?(?:(?:le|la|les|l'|mon|ma|mes|notre|ce|cet|cette|un|une) ?)?(?:[\w-]+ ){0,2}"
         r"(?:documents?|diapos?|présentation|calendrier|agenda|e?-?mails?|courriels?|lettre|brouillon|liste|texte|tableau|code|fichiers?"
         r"|dossier|rapport|dissertation|pages?|site|téléphone|ordinateur|cv|discours|histoire|article|résumé|plan|recette|commande|panier"
-        r"|paragraphe|chapitre|section)"
+        r"|paragraphe|chapitre|section|notes|serveur)"
     ),
     facts=(
         rf"{DROP_FR} (?P<topic>{MINE_FR} {FACT_FR}){END}",

@@ -79,7 +79,7 @@ GERMAN = Phrases(
         r"(?:aus|von|vom|im|in|auf) (?:(?:de[rnm]|die|das|meine[rnm]?|unsere[rnm]?|diese[rnm]?|eine[rnm]?) )?(?:[\w-]+ ){0,2}"
         r"(?:dokument\w*|folien?|präsentation|kalender|e?-?mails?|brief\w*|entwurf|liste|text\w*|tabelle|code|dateien?|ordner|berichts?"
         r"|aufsatz|seiten?|website|postfach|handy|computer|laptop|lebenslauf|rede|geschichte|artikel|zusammenfassung|plan|rezept"
-        r"|bestellung|warenkorb|absatz|kapitel|abschnitt)"
+        r"|bestellung|warenkorb|absatz|kapitel|abschnitt|server)"
     ),
     facts=(
         rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {FACT_DE}){FILL}{END}",

@@ -30,7 +30,7 @@ REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b|,\s*{OT
 class Phrases(Struct, frozen=True):
     """The phrases of one language. Every pattern may follow `polite` words. `denied` marks sentences without such a wish.
     `me` are the words for the speaker, `memory` those for the assistant's memory behind a topic ("from your memory"). A topic
-    with another place (`elsewhere`: "from the slides") is a task."""
+    with another place (`elsewhere`: "from the slides") is a task, unless it is about what was said or is known."""
 
     code: str
     polite: str

@@ -55,12 +55,12 @@ SPANISH = Phrases(
     ),
     denied=r"\b(?:por (?:ahora|hoy|esta vez)|hoy|esta noche)\b",
     me=r"(?:mí|mi|nosotros)",
-    memory=r"(?:de|en) (?:tu|su|la|tus|sus) (?:memoria|notas|recuerdos|registros?|datos)",
+    memory=r"(?:de|en) (?:tu|su|tus|sus) (?:memoria|notas|recuerdos|registros?|datos)",
     elsewhere=(
         r"(?:del?|en|sobre) (?:(?:el|la|los|las|mi|mis|nuestr[oa]|ese|esa|este|esta|una?) )?(?:[\w-]+ ){0,2}"
         r"(?:documentos?|diapositivas?|presentación|calendario|agenda|e?-?mails?|correos?|carta|borrador|lista|texto|tabla|código|archivos?"
         r"|carpeta|informe|ensayo|páginas?|web|teléfono|móvil|ordenador|computadora|currículum|cv|discurso|historia|artículo|resumen|plan"
-        r"|receta|pedido|carrito|párrafo|capítulo|sección)"
+        r"|receta|pedido|carrito|párrafo|capítulo|sección|notas|servidor)"
     ),
     facts=(
         rf"{DROP_ES} (?P<topic>{MINE_ES} {FACT_ES}){END}",
